@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/ops/op_def.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tapescope::engine {
+
+/// Where a gradient goes: into input `slot` of `node`.
+struct Edge {
+    Ref<Node> node;
+    int slot = 0;
+};
+
+/// A step of the backward graph. Created by the dispatcher (OpNode), for leaves (AccumulateGrad), or by custom functions.
+class Node : public RefCounted {
+public:
+    virtual ~Node() = default;
+    static void destroy(Node* node) noexcept;
+
+    /// Gradients of the outputs in, of the inputs out (undefined where not needed). Called once unless retain_graph.
+    virtual std::vector<Tensor> apply(std::span<const Tensor> gradOutputs) = 0;
+    /// Frees what forward saved; apply() after it throws AutogradError.
+    virtual void releaseSaved() {}
+    /// "conv2d", as on screen ("conv2d backward").
+    virtual std::string_view name() const = 0;
+    virtual const OpDef* op() const { return nullptr; }
+    /// What forward kept, for inspection; released ones are missing.
+    virtual std::vector<Tensor> savedForInspection() const { return {}; }
+
+    const std::vector<Edge>& edges() const { return m_edges; }
+    int outputCount() const { return m_outputCount; }
+    std::uint64_t sequence() const { return m_sequence; }  ///< order of creation; backward runs the highest first
+    std::uint64_t forwardId() const { return m_forwardId; }
+    const Site& site() const { return m_site; }
+    const ModuleFrame* module() const { return m_module; }
+
+protected:
+    Node() = default;
+    std::vector<Edge> m_edges;  // one per input; node null where no gradient is needed
+    std::vector<TensorMeta> m_outputMetas;
+    int m_outputCount = 1;
+    std::uint64_t m_sequence = 0;
+    std::uint64_t m_forwardId = 0;
+    Site m_site = Site::none();
+    const ModuleFrame* m_module = nullptr;
+    friend class BackwardRun;
+};
+
+/// Where the gradient of t flows: its grad_fn, or the accumulator of a leaf; a null node if none is needed.
+Edge gradientEdge(const Tensor& t);
+
+/// After a call on inputs of which some need gradients: builds the node and hangs it on the outputs.
+void recordNode(const OpDef& op, const OpArgs& args, Outputs& outputs, std::uint64_t forwardId, Site site);
+/// True if grad mode is on and an input needs a gradient.
+bool needsGrad(const OpDef& op, std::span<const Tensor* const> inputs);
+
+}  // namespace tapescope::engine

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/observe/context.h"
+#include "engine/tensor/tensor.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tapescope::engine::nn {
+
+class Module;
+
+/// Shared handle to a registered submodule: conv1(x) calls it.
+template <class M>
+class ModuleRef {
+public:
+    ModuleRef() = default;
+    explicit ModuleRef(std::shared_ptr<M> module) : m_module(std::move(module)) {}
+    M* operator->() const { return m_module.get(); }
+    M& operator*() const { return *m_module; }
+    const std::shared_ptr<M>& ptr() const { return m_module; }
+    template <class... Args>
+    Tensor operator()(const Tensor& x, Site site = {}) const {
+        return m_module->call(x, site);
+    }
+
+private:
+    std::shared_ptr<M> m_module;
+};
+
+/// Base of every model and layer: a tree with named parameters and buffers. Not copyable; owned by its parent.
+///   struct Net : nn::Module {
+///       Net() : Module("Net") { fc = register_module<nn::Linear>("fc", 64, 10); }
+///       Tensor forward(const Tensor& x) override { return relu(fc(x)); }
+///       nn::ModuleRef<nn::Linear> fc;
+///   };
+class Module {
+public:
+    explicit Module(std::string typeName);
+    virtual ~Module();
+    Module(const Module&) = delete;
+    Module& operator=(const Module&) = delete;
+
+    virtual Tensor forward(const Tensor& x) = 0;
+    /// Runs forward inside this module's frame: observers see enter and exit, operators get the path. Library layers pass
+    /// callSite() on to their operators, so that a site is always a line of the user's model.
+    Tensor call(const Tensor& x, Site site = {});
+    Tensor operator()(const Tensor& x, Site site = {}) { return call(x, site); }
+
+    const std::string& type_name() const { return m_typeName; }
+    const std::string& path() const { return m_path; }  ///< "" for the root, "layer1.0" below
+    const std::string& name() const { return m_name; }
+    bool is_training() const { return m_training; }
+
+    using NamedTensor = std::pair<std::string, Tensor>;
+    /// Depth first, in registration order; names are full paths ("conv1.weight").
+    std::vector<NamedTensor> named_parameters(bool recurse = true) const;
+    std::vector<NamedTensor> named_buffers(bool recurse = true) const;
+    std::vector<Tensor> parameters() const;
+    const std::vector<std::shared_ptr<Module>>& children() const { return m_children; }
+    /// Null if there is no module of that path below this one; "" is this one.
+    const Module* find(std::string_view path) const;
+
+    void train(bool on = true);
+    void eval() { train(false); }
+    /// Drops the gradients (set_to_none).
+    void zero_grad();
+
+    /// Throws Error if the name is taken, empty or holds a dot.
+    template <class M, class... Args>
+    ModuleRef<M> register_module(const std::string& name, Args&&... args) {
+        auto module = std::make_shared<M>(std::forward<Args>(args)...);
+        adopt(name, module);
+        return ModuleRef<M>(std::move(module));
+    }
+    void adopt(const std::string& name, std::shared_ptr<Module> module);
+
+protected:
+    /// Marks the storage's role and requires_grad; an undefined tensor is a parameter switched off (bias=false).
+    Tensor register_parameter(const std::string& name, Tensor tensor);
+    Tensor register_buffer(const std::string& name, Tensor tensor);
+    /// Where this module was called from, during forward.
+    static Site callSite();
+
+private:
+    void setPath(const std::string& path);
+    void collect(std::vector<NamedTensor>& out, const std::vector<NamedTensor> Module::*which, bool recurse) const;
+
+    std::string m_typeName;
+    std::string m_name;
+    std::string m_path;
+    bool m_training = true;
+    std::vector<NamedTensor> m_parameters;
+    std::vector<NamedTensor> m_buffers;
+    std::vector<std::shared_ptr<Module>> m_children;
+};
+
+}  // namespace tapescope::engine::nn

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/memory/allocator.h"
+#include "engine/observe/observer.h"
+#include "engine/random.h"
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+namespace tapescope::engine {
+
+/// One run's state that threads share: observers, random numbers, allocator, counters. A thread works for the Context it
+/// entered with ContextScope, else for a default one of its own; two runs in one process stay apart.
+class Context final {
+public:
+    explicit Context(CachingAllocator& allocator = CachingAllocator::cpu());
+    ~Context();
+    Context(const Context&) = delete;
+    Context& operator=(const Context&) = delete;
+
+    static Context& current();
+
+    /// The observer must outlive its registration. Not while operators of this Context run.
+    void addObserver(Observer& observer);
+    void removeObserver(Observer& observer);
+    bool watched() const noexcept { return m_watched; }
+    const std::vector<Observer*>& observers() const noexcept { return m_observers; }
+
+    CachingAllocator& allocator() const noexcept { return m_allocator; }
+    Generator& generator() noexcept { return m_generator; }
+    std::uint64_t nextOpId() noexcept { return m_nextOpId.fetch_add(1, std::memory_order_relaxed); }
+
+    std::int64_t step() const noexcept { return m_step; }
+    /// Number steps from 0; tells observers.
+    void beginStep(std::int64_t step);
+    void endStep();
+
+    /// The interned frame for calling a module from `site` inside `parent`.
+    const ModuleFrame* internFrame(const ModuleFrame* parent, const std::string& path,
+                                   const std::string& typeName, Site site);
+
+    void notifyMemory(MemoryEvent::Kind kind, MemoryRole role, const void* address, std::size_t sizeBytes);
+
+private:
+    CachingAllocator& m_allocator;
+    Generator m_generator;
+    std::vector<Observer*> m_observers;
+    bool m_watched = false;
+    std::int64_t m_step = -1;
+    std::atomic<std::uint64_t> m_nextOpId{1};
+    struct FrameTable;
+    std::unique_ptr<FrameTable> m_frames;
+};
+
+/// What belongs to one thread of a run.
+struct ThreadState {
+    Context* context = nullptr;
+    bool gradEnabled = true;
+    Phase phase = Phase::Other;
+    const ModuleFrame* module = nullptr;
+    const BackwardFrame* backward = nullptr;
+    const OpCall* op = nullptr;  ///< innermost running call, for observers' memory events
+    std::uint32_t thread = 0;
+};
+/// This thread's state; context is never null.
+ThreadState& threadState();
+
+/// This thread works for context until the scope ends; everything else of the state starts fresh and is restored after.
+class ContextScope final {
+public:
+    explicit ContextScope(Context& context);
+    ~ContextScope();
+    ContextScope(const ContextScope&) = delete;
+    ContextScope& operator=(const ContextScope&) = delete;
+
+private:
+    ThreadState m_saved;
+};
+
+/// with torch.no_grad(): / enable_grad
+class GradModeGuard final {
+public:
+    explicit GradModeGuard(bool enabled) : m_saved(threadState().gradEnabled) {
+        threadState().gradEnabled = enabled;
+    }
+    ~GradModeGuard() { threadState().gradEnabled = m_saved; }
+    GradModeGuard(const GradModeGuard&) = delete;
+    GradModeGuard& operator=(const GradModeGuard&) = delete;
+
+private:
+    bool m_saved;
+};
+class NoGradGuard final {
+    GradModeGuard m_guard{false};
+};
+inline bool grad_enabled() { return threadState().gradEnabled; }
+
+class PhaseScope final {
+public:
+    explicit PhaseScope(Phase phase) : m_saved(threadState().phase) { threadState().phase = phase; }
+    ~PhaseScope() { threadState().phase = m_saved; }
+    PhaseScope(const PhaseScope&) = delete;
+    PhaseScope& operator=(const PhaseScope&) = delete;
+
+private:
+    Phase m_saved;
+};
+
+}  // namespace tapescope::engine

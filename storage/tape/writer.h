@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "storage/status.h"
+#include "storage/tape/records.h"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tapescope::storage {
+
+struct WriterOptions {
+    bool overwrite = false;                          ///< else an existing file is an error
+    int commitMs = 100;                              ///< longest time a record waits for its commit
+    std::size_t maxBacklogBytes = 64U << 20U;        ///< above it, op and memory events are dropped and counted
+};
+
+/// Writes one tape from any number of threads: calls enqueue, one writer thread owns the SQLite connection (WAL,
+/// synchronous=NORMAL). Only flush(), seal() and a full backlog of scalars block. After a write error (disk full) the
+/// writer stops accepting, keeps what was committed, and every later flush()/seal() returns the error.
+class TapeWriter final {
+public:
+    /// Errors name the file: exists already, unwritable folder, no space.
+    static Result<std::unique_ptr<TapeWriter>> create(const std::string& path, const RunInfo& info,
+                                                      const WriterOptions& options = {});
+    ~TapeWriter();  ///< seals with RunOutcome::Unknown if seal() was not called
+    TapeWriter(const TapeWriter&) = delete;
+    TapeWriter& operator=(const TapeWriter&) = delete;
+
+    /// Interning; any thread, cheap when known.
+    TagId tag(std::string_view name, TagKind kind);
+    NameId name(std::string_view text);
+
+    void scalar(TagId tag, ScalarPoint point);
+    void histogram(TagId tag, Histogram histogram);
+    /// Batches of one producer thread, in time order; about 4096 a call is best.
+    void opEvents(std::vector<OpEvent> batch);
+    void memoryEvents(std::vector<MemoryEvent> batch);
+    void lane(LaneRow row);
+    void module(ModuleRow row);
+    void site(SiteRow row);
+    void source(SourceRow row);
+    /// A graph with complete=false replaces an earlier incomplete one of the same id; ids are the caller's, from 1.
+    void graph(Graph graph);
+    /// Drops an incomplete graph whose step turned out to equal another one.
+    void dropGraph(GraphId id);
+    void step(StepRow row);
+    void opSummary(std::vector<OpSummary> rows);  ///< replaces the rows written before
+    void log(LogRow row);
+    void lost(std::string_view what, std::int64_t count, std::string_view reason);
+    void environment(std::string_view key, std::string_view value);
+
+    /// Everything enqueued before is committed when this returns.
+    Status flush();
+    /// Flushes, marks the tape complete and folds the WAL into the one file. The writer accepts nothing afterwards.
+    Status seal(RunOutcome outcome, std::string_view message = {});
+    Status status() const;
+    const std::string& path() const;
+
+private:
+    struct Impl;
+    explicit TapeWriter(std::unique_ptr<Impl> impl);
+    std::unique_ptr<Impl> m_impl;
+};
+
+}  // namespace tapescope::storage
