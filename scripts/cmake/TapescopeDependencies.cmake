@@ -5,7 +5,12 @@ find_package(ZLIB REQUIRED)
 find_package(SQLite3 REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
-find_package(dnnl CONFIG REQUIRED)
+# Debian's oneDNN config file insists on OpenCL, which only its GPU headers need: find the library itself.
+find_path(DNNL_INCLUDE_DIR dnnl.hpp REQUIRED)
+find_library(DNNL_LIBRARY dnnl REQUIRED)
+add_library(DNNL::dnnl UNKNOWN IMPORTED)
+set_target_properties(DNNL::dnnl PROPERTIES IMPORTED_LOCATION "${DNNL_LIBRARY}"
+                      INTERFACE_INCLUDE_DIRECTORIES "${DNNL_INCLUDE_DIR}")
 find_package(nlohmann_json 3.9 CONFIG REQUIRED)
 
 set(TAPESCOPE_HAVE_GUI OFF)
