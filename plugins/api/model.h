@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/errors.h"
 #include "engine/nn/module.h"
 
 #include <cstdint>
@@ -15,6 +16,12 @@
 
 namespace tapescope::plugins {
 
+/// The user named something that is not there, or left out what is needed. what() has the nearest names and the remedy.
+class UsageError : public engine::Error {
+public:
+    using Error::Error;
+};
+
 using SettingValue = std::variant<bool, std::int64_t, double, std::string>;
 
 /// A hyper-parameter that `--set name=value` (DAP: launch.set) changes.
@@ -27,7 +34,7 @@ struct Setting {
 /// The settings of one run, checked against the model's list.
 class Settings {
 public:
-    /// Throws engine::Error: unknown name (with the nearest ones) or a value of another type.
+    /// Throws UsageError: unknown name (with the nearest ones) or a value of another type.
     static Settings resolve(std::span<const Setting> known, std::span<const std::pair<std::string, std::string>> given);
     std::int64_t integer(std::string_view name) const;
     double real(std::string_view name) const;
@@ -96,7 +103,7 @@ public:
     /// Throws engine::Error if the name is taken.
     void add(ModelEntry entry);
     const std::vector<ModelEntry>& entries() const { return m_entries; }
-    /// Throws engine::Error "unknown model …; did you mean …".
+    /// Throws UsageError "unknown model …; did you mean …".
     const ModelEntry& find(std::string_view name) const;
 
 private:
