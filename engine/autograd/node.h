@@ -16,13 +16,15 @@ struct Edge {
     int slot = 0;
 };
 
-/// A step of the backward graph. Created by the dispatcher (OpNode), for leaves (AccumulateGrad), or by custom functions.
+/// A step of the backward graph. Created by the dispatcher (OpNode), for leaves (AccumulateGrad),
+/// or by custom functions.
 class Node : public RefCounted {
 public:
     virtual ~Node() = default;
     static void destroy(Node* node) noexcept;
 
-    /// Gradients of the outputs in, of the inputs out (undefined where not needed). Called once unless retain_graph.
+    /// Gradients of the outputs in, of the inputs out (undefined where not needed). Called once
+    /// unless retain_graph.
     virtual std::vector<Tensor> apply(std::span<const Tensor> gradOutputs) = 0;
     /// Frees what forward saved; apply() after it throws AutogradError.
     virtual void releaseSaved() {}
@@ -34,10 +36,20 @@ public:
 
     const std::vector<Edge>& edges() const { return m_edges; }
     int outputCount() const { return m_outputCount; }
-    std::uint64_t sequence() const { return m_sequence; }  ///< order of creation; backward runs the highest first
+    std::uint64_t sequence() const {
+        return m_sequence;
+    }  ///< order of creation; backward runs the highest first
     std::uint64_t forwardId() const { return m_forwardId; }
     const Site& site() const { return m_site; }
     const ModuleFrame* module() const { return m_module; }
+
+    /// Hooks on a non-leaf tensor live at the node that makes it. The id is for removeHook.
+    int addHook(int slot, std::function<Tensor(const Tensor&)> fn);
+    void removeHook(int id);
+    /// tensor's gradient is stored in its grad() when this node runs; forgotten when the tensor
+    /// dies.
+    void retainGradFor(TensorImpl* tensor);
+    void forgetRetained(const TensorImpl* tensor);
 
 protected:
     Node() = default;
@@ -48,14 +60,27 @@ protected:
     std::uint64_t m_forwardId = 0;
     Site m_site = Site::none();
     const ModuleFrame* m_module = nullptr;
+
+private:
+    struct Hook {
+        int id;
+        int slot;
+        std::function<Tensor(const Tensor&)> fn;
+    };
+    std::vector<Hook> m_hooks;
+    std::vector<TensorImpl*> m_retained;  // not owned
+    int m_nextHookId = 0;
     friend class BackwardRun;
 };
 
-/// Where the gradient of t flows: its grad_fn, or the accumulator of a leaf; a null node if none is needed.
+/// Where the gradient of t flows: its grad_fn, or the accumulator of a leaf; a null node if none is
+/// needed.
 Edge gradientEdge(const Tensor& t);
 
-/// After a call on inputs of which some need gradients: builds the node and hangs it on the outputs.
-void recordNode(const OpDef& op, const OpArgs& args, Outputs& outputs, std::uint64_t forwardId, Site site);
+/// After a call on inputs of which some need gradients: builds the node and hangs it on the
+/// outputs. overwritten: input 0 as it was before an in-place operator, where its VJP reads it.
+void recordNode(const OpDef& op, const OpArgs& args, Outputs& outputs, const Tensor& overwritten,
+                std::uint64_t forwardId, Site site);
 /// True if grad mode is on and an input needs a gradient.
 bool needsGrad(const OpDef& op, std::span<const Tensor* const> inputs);
 

@@ -13,22 +13,31 @@ namespace tapescope::engine {
 
 /// What a block of memory is for. A fact told by the engine's own parts, never guessed from sizes.
 enum class MemoryRole : std::uint8_t {
-    Unknown, Parameter, Buffer, Gradient, OptimizerState, Input, Activation, Saved, Temporary
+    Unknown,
+    Parameter,
+    Buffer,
+    Gradient,
+    OptimizerState,
+    Input,
+    Activation,
+    Saved,
+    Temporary
 };
 /// "parameter", "gradient", …
 std::string_view memoryRoleName(MemoryRole role);
 
 struct AllocatorStats {
-    std::int64_t allocatedBytes = 0;      ///< in live blocks, as requested and rounded
+    std::int64_t allocatedBytes = 0;  ///< in live blocks, as requested and rounded
     std::int64_t peakAllocatedBytes = 0;
-    std::int64_t reservedBytes = 0;       ///< taken from the system, live or cached
+    std::int64_t reservedBytes = 0;  ///< taken from the system, live or cached
     std::int64_t peakReservedBytes = 0;
-    std::int64_t allocations = 0;         ///< since the start
-    std::int64_t cacheHits = 0;           ///< served without asking the system
+    std::int64_t allocations = 0;  ///< since the start
+    std::int64_t cacheHits = 0;    ///< served without asking the system
     std::int64_t failures = 0;
 };
 
-/// One contiguous range taken from the system, split into blocks. For snapshots (memory map, fragmentation).
+/// One contiguous range taken from the system, split into blocks. For snapshots (memory map,
+/// fragmentation).
 struct BlockInfo {
     std::uintptr_t address = 0;
     std::size_t sizeBytes = 0;
@@ -42,13 +51,15 @@ struct SegmentInfo {
 
 struct AllocatorOptions {
     Device device{};
-    /// Largest reservedBytes; 0 = no limit. Past it allocate() first releases cached segments, then throws.
+    /// Largest reservedBytes; 0 = no limit. Past it allocate() first releases cached segments, then
+    /// throws.
     std::size_t limitBytes = 0;
 };
 
-/// Caching allocator: segments from the system are split into blocks on request, freed blocks merge with free neighbours
-/// and are kept. Small requests (<= 1 MiB) share 2 MiB segments; large segments are 2 MiB aligned and huge-paged.
-/// Blocks are 64-byte aligned. Thread-safe. Memory handed out stays valid until deallocate(); the allocator must outlive it.
+/// Caching allocator: segments from the system are split into blocks on request, freed blocks merge
+/// with free neighbours and are kept. Small requests (<= 1 MiB) share 2 MiB segments; large
+/// segments are 2 MiB aligned and huge-paged. Blocks are 64-byte aligned. Thread-safe. Memory
+/// handed out stays valid until deallocate(); the allocator must outlive it.
 class CachingAllocator final {
 public:
     explicit CachingAllocator(AllocatorOptions options = {});
@@ -59,8 +70,10 @@ public:
     struct Block {
         void* data = nullptr;
         std::size_t sizeBytes = 0;  ///< rounded up to the block's granularity
+        void* handle = nullptr;     ///< the allocator's own
     };
-    /// sizeBytes may be 0 (data is then null). Throws OutOfMemoryError with the request, the limit and what is held.
+    /// sizeBytes may be 0 (data is then null). Throws OutOfMemoryError with the request, the limit
+    /// and what is held.
     Block allocate(std::size_t sizeBytes);
     void deallocate(Block block) noexcept;
 
@@ -72,7 +85,8 @@ public:
     std::size_t releaseCached();
     const AllocatorOptions& options() const;
 
-    /// The process's allocator for host memory. Never destroyed: tensors may outlive static destruction.
+    /// The process's allocator for host memory. Never destroyed: tensors may outlive static
+    /// destruction.
     static CachingAllocator& cpu();
 
 private:

@@ -32,13 +32,13 @@ struct TensorOptions {
     bool requires_grad = false;
 };
 
-/// A handle to a strided, typed view of a Storage, shared by copies (as in PyTorch). Default-constructed: undefined.
-/// Public names are PyTorch's. Reading methods are safe from any thread while nobody writes; everything else belongs to
-/// the thread that runs the graph.
+/// A handle to a strided, typed view of a Storage, shared by copies (as in PyTorch).
+/// Default-constructed: undefined. Public names are PyTorch's. Reading methods are safe from any
+/// thread while nobody writes; everything else belongs to the thread that runs the graph.
 class Tensor {
 public:
-    Tensor() = default;
-    explicit Tensor(Ref<TensorImpl> impl) noexcept : m_impl(std::move(impl)) {}
+    Tensor() noexcept;
+    explicit Tensor(Ref<TensorImpl> impl) noexcept;
     Tensor(const Tensor&) noexcept;
     Tensor(Tensor&&) noexcept;
     Tensor& operator=(const Tensor&) noexcept;
@@ -46,7 +46,8 @@ public:
     ~Tensor();
 
     /// Uninitialised, contiguous.
-    static Tensor empty(const Dims& sizes, DType dtype = DType::F32, MemoryRole role = MemoryRole::Unknown);
+    static Tensor empty(const Dims& sizes, DType dtype = DType::F32,
+                        MemoryRole role = MemoryRole::Unknown);
     /// A copy of values. Throws ShapeError if their number is not the product of sizes.
     template <class T>
     static Tensor from(std::span<const T> values, const Dims& sizes);
@@ -59,7 +60,7 @@ public:
 
     bool defined() const noexcept { return static_cast<bool>(m_impl); }
     const Dims& sizes() const;
-    const Dims& strides() const;  ///< in elements
+    const Dims& strides() const;       ///< in elements
     std::int64_t size(int dim) const;  ///< negative dims count from the end
     int dim() const { return sizes().size(); }
     std::int64_t numel() const;
@@ -79,7 +80,8 @@ public:
     void* data_ptr() const;
     /// The only element, converted. Throws ShapeError unless numel() == 1.
     double item() const;
-    /// All elements in row-major order, converted to T (double, float, int64). For tests, logging and inspection.
+    /// All elements in row-major order, converted to T (double, float, int64). For tests, logging
+    /// and inspection.
     template <class T = double>
     std::vector<T> to_vector() const;
 
@@ -87,15 +89,16 @@ public:
     /// Throws AutogradError for an integral tensor or a non-leaf. Returns *this.
     Tensor& set_requires_grad(bool on);
     bool is_leaf() const noexcept;
-    /// The accumulated gradient of a leaf (or of a tensor with retain_grad); undefined before backward.
+    /// The accumulated gradient of a leaf (or of a tensor with retain_grad); undefined before
+    /// backward.
     Tensor grad() const;
     void set_grad(Tensor grad) const;
     const Ref<Node>& grad_fn() const noexcept;
     int output_nr() const noexcept;
     /// Keeps the gradient of a non-leaf in grad() after backward.
     void retain_grad() const;
-    /// fn gets the gradient of this tensor during backward and may return a replacement (or an undefined tensor).
-    /// Returns an id for remove_hook.
+    /// fn gets the gradient of this tensor during backward and may return a replacement (or an
+    /// undefined tensor). Returns an id for remove_hook.
     int register_hook(std::function<Tensor(const Tensor&)> fn) const;
     void remove_hook(int id) const;
     /// Accumulates gradients into the leaves. gradient may be omitted for a 1-element tensor.

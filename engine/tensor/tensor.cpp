@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/tensor/tensor.h"
+
+#include "engine/autograd/autograd.h"
+#include "engine/autograd/node.h"
+#include "engine/errors.h"
+#include "engine/memory/small_pool.h"
+#include "engine/observe/context.h"
+#include "engine/tensor/tensor_impl.h"
+
+#include <atomic>
+#include <cstring>
+#include <new>
+
+namespace tapescope::engine {
+namespace {
+
+/// Ids come in blocks a thread, so that a new tensor costs no shared write.
+std::uint64_t nextTensorId() {
+    constexpr std::uint64_t kBlock = 1024;
+    static std::atomic<std::uint64_t> nextBlock{1};
+    thread_local std::uint64_t next = 0;
+    thread_local std::uint64_t end = 0;
+    if (next == end) {
+        next = nextBlock.fetch_add(kBlock, std::memory_order_relaxed);
+        end = next + kBlock;
+    }
+    return next++;
+}
+
+const TensorImpl& definedImpl(const Tensor& t) {
+    if (!t.defined()) throw Error("an undefined tensor was used where a value is needed");
+    return *t.impl();
+}
+
+bool isContiguous(const Dims& sizes, const Dims& strides) {
+    std::int64_t run = 1;
+    for (int i = sizes.size() - 1; i >= 0; --i) {
+        if (sizes[i] == 0) return true;
+        if (sizes[i] == 1) continue;
+        if (strides[i] != run) return false;
+        run *= sizes[i];
+    }
+    return true;
+}
+
+/// Calls fn(offset in elements) for every element in row-major order.
+template <class Fn>
+void forEachOffset(const TensorImpl& t, Fn&& fn) {
+    const int rank = t.sizes.size();
+    Dims index = Dims::filled(rank, 0);
+    std::int64_t offset = t.offset;
+    for (std::int64_t i = 0; i < t.numel; ++i) {
+        fn(offset);
+        for (int d = rank - 1; d >= 0; --d) {
+            offset += t.strides[d];
+            if (++index[d] < t.sizes[d]) break;
+            offset -= t.strides[d] * t.sizes[d];
+            index[d] = 0;
+        }
+    }
+}
+
+}  // namespace
+
+Ref<TensorImpl> TensorImpl::create(Ref<Storage> storage, const Dims& sizes, const Dims& strides,
+                                   std::int64_t offset, DType dtype) {
+    auto* impl = new (smallAllocate(sizeof(TensorImpl))) TensorImpl;
+    impl->storage = std::move(storage);
+    impl->sizes = sizes;
+    impl->strides = strides;
+    impl->offset = offset;
+    impl->numel = numelOf(sizes);
+    impl->dtype = dtype;
+    impl->contiguous = isContiguous(sizes, strides);
+    impl->id = nextTensorId();
+    return Ref<TensorImpl>::adopt(impl);
+}
+
+void TensorImpl::destroy(TensorImpl* impl) noexcept {
+    if (impl->autograd && impl->autograd->retainsGrad && impl->autograd->gradFn) {
+        impl->autograd->gradFn->forgetRetained(impl);
+    }
+    impl->~TensorImpl();
+    smallFree(impl, sizeof(TensorImpl));
+}
+
+AutogradMeta& TensorImpl::ensureAutograd() {
+    if (!autograd) autograd = std::make_unique<AutogradMeta>();
+    return *autograd;
+}
+
+Tensor makeView(const Tensor& base, const Dims& sizes, const Dims& strides, std::int64_t offset) {
+    Tensor view(TensorImpl::create(base.storage(), sizes, strides, offset, base.dtype()));
+    view.impl()->isView = true;
+    return view;
+}
+
+std::string TensorMeta::toString() const {
+    std::string text(dtypeShortName(dtype));
+    text += '[';
+    for (int i = 0; i < sizes.size(); ++i) {
+        if (i > 0) text += ',';
+        text += std::to_string(sizes[i]);
+    }
+    return text + ']';
+}
+
+Tensor::Tensor() noexcept = default;
+Tensor::Tensor(Ref<TensorImpl> impl) noexcept : m_impl(std::move(impl)) {}
+Tensor::Tensor(const Tensor&) noexcept = default;
+Tensor::Tensor(Tensor&&) noexcept = default;
+Tensor& Tensor::operator=(const Tensor&) noexcept = default;
+Tensor& Tensor::operator=(Tensor&&) noexcept = default;
+Tensor::~Tensor() = default;
+
+Tensor Tensor::empty(const Dims& sizes, DType dtype, MemoryRole role) {
+    const std::int64_t n = numelOf(sizes);
+    const std::size_t bytes = static_cast<std::size_t>(n) * itemSize(dtype);
+    return Tensor(TensorImpl::create(Storage::create(bytes, role), sizes, contiguousStrides(sizes),
+                                     0, dtype));
+}
+
+template <class T>
+Tensor Tensor::from(std::span<const T> values, const Dims& sizes) {
+    const std::int64_t n = numelOf(sizes);
+    if (n != static_cast<std::int64_t>(values.size())) {
+        throw ShapeError("Tensor::from: " + std::to_string(values.size()) +
+                         " values do not fill the shape " + engine::toString(sizes) + " of " +
+                         std::to_string(n));
+    }
+    Tensor t = empty(sizes, kDTypeOf<T>);
+    if (n > 0) std::memcpy(t.data_ptr(), values.data(), values.size_bytes());
+    return t;
+}
+template Tensor Tensor::from(std::span<const bool>, const Dims&);
+template Tensor Tensor::from(std::span<const std::int64_t>, const Dims&);
+template Tensor Tensor::from(std::span<const float>, const Dims&);
+template Tensor Tensor::from(std::span<const double>, const Dims&);
+
+Tensor Tensor::scalar(double value, DType dtype) {
+    Tensor t = empty({}, dtype);
+    visitDType(dtype, [&]<class T>() { *static_cast<T*>(t.data_ptr()) = static_cast<T>(value); });
+    return t;
+}
+
+const Dims& Tensor::sizes() const { return definedImpl(*this).sizes; }
+const Dims& Tensor::strides() const { return definedImpl(*this).strides; }
+std::int64_t Tensor::numel() const { return definedImpl(*this).numel; }
+std::int64_t Tensor::storage_offset() const { return definedImpl(*this).offset; }
+DType Tensor::dtype() const { return definedImpl(*this).dtype; }
+Device Tensor::device() const { return definedImpl(*this).storage->device(); }
+bool Tensor::is_contiguous() const { return definedImpl(*this).contiguous; }
+std::uint64_t Tensor::id() const noexcept { return m_impl ? m_impl->id : 0; }
+std::uint32_t Tensor::version() const { return definedImpl(*this).storage->version(); }
+const Ref<Storage>& Tensor::storage() const { return definedImpl(*this).storage; }
+
+std::int64_t Tensor::size(int d) const {
+    const int rank = dim();
+    const int i = d < 0 ? d + rank : d;
+    if (i < 0 || i >= rank) {
+        throw IndexError("size: dimension " + std::to_string(d) +
+                         " is out of range for the shape " + engine::toString(sizes()));
+    }
+    return sizes()[i];
+}
+
+void* Tensor::data_ptr() const {
+    const TensorImpl& t = definedImpl(*this);
+    auto* base = static_cast<char*>(t.storage->data());
+    return base ? base + t.offset * static_cast<std::int64_t>(itemSize(t.dtype)) : nullptr;
+}
+
+template <class T>
+T* Tensor::data() const {
+    if (dtype() != kDTypeOf<T>) {
+        throw DTypeError("data<" + std::string(dtypeName(kDTypeOf<T>)) + ">: the tensor holds " +
+                         std::string(dtypeName(dtype())));
+    }
+    return static_cast<T*>(data_ptr());
+}
+template bool* Tensor::data() const;
+template std::int64_t* Tensor::data() const;
+template float* Tensor::data() const;
+template double* Tensor::data() const;
+
+double Tensor::item() const {
+    if (numel() != 1) {
+        throw ShapeError("item: a tensor of shape " + engine::toString(sizes()) + " has " +
+                         std::to_string(numel()) + " elements, not 1");
+    }
+    return visitDType(dtype(),
+                      [&]<class T>() { return static_cast<double>(*static_cast<T*>(data_ptr())); });
+}
+
+template <class T>
+std::vector<T> Tensor::to_vector() const {
+    const TensorImpl& t = definedImpl(*this);
+    std::vector<T> out;
+    out.reserve(static_cast<std::size_t>(t.numel));
+    visitDType(t.dtype, [&]<class S>() {
+        const auto* base = static_cast<const S*>(t.storage->data());
+        forEachOffset(t, [&](std::int64_t offset) { out.push_back(static_cast<T>(base[offset])); });
+    });
+    return out;
+}
+template std::vector<double> Tensor::to_vector() const;
+template std::vector<float> Tensor::to_vector() const;
+template std::vector<std::int64_t> Tensor::to_vector() const;
+
+bool Tensor::requires_grad() const noexcept {
+    return m_impl && m_impl->autograd && m_impl->autograd->requiresGrad;
+}
+
+Tensor& Tensor::set_requires_grad(bool on) {
+    if (on && !isFloating(dtype())) {
+        throw AutogradError(
+            "set_requires_grad: only floating-point tensors can require gradients, this one is " +
+            std::string(dtypeName(dtype())));
+    }
+    if (!is_leaf()) {
+        throw AutogradError(
+            "set_requires_grad: this tensor was computed by " + std::string(grad_fn()->name()) +
+            "; only leaves can be switched, use detach() for a copy outside the graph");
+    }
+    if (on || m_impl->autograd) m_impl->ensureAutograd().requiresGrad = on;
+    return *this;
+}
+
+bool Tensor::is_leaf() const noexcept {
+    return !m_impl || !m_impl->autograd || !m_impl->autograd->gradFn;
+}
+
+Tensor Tensor::grad() const {
+    const TensorImpl& t = definedImpl(*this);
+    return t.autograd ? t.autograd->grad : Tensor();
+}
+
+void Tensor::set_grad(Tensor g) const {
+    definedImpl(*this);
+    if (g.defined() && g.sizes() != sizes()) {
+        throw ShapeError("set_grad: the gradient's shape " + engine::toString(g.sizes()) +
+                         " is not the tensor's " + engine::toString(sizes()));
+    }
+    if (g.defined() || m_impl->autograd) m_impl->ensureAutograd().grad = std::move(g);
+}
+
+const Ref<Node>& Tensor::grad_fn() const noexcept {
+    static const Ref<Node> none;
+    return m_impl && m_impl->autograd ? m_impl->autograd->gradFn : none;
+}
+
+int Tensor::output_nr() const noexcept {
+    return m_impl && m_impl->autograd ? m_impl->autograd->outputNr : 0;
+}
+
+void Tensor::retain_grad() const {
+    if (!requires_grad())
+        throw AutogradError("retain_grad: the tensor does not require a gradient");
+    if (is_leaf() || m_impl->autograd->retainsGrad) return;
+    m_impl->autograd->retainsGrad = true;
+    m_impl->autograd->gradFn->retainGradFor(m_impl.get());
+}
+
+int Tensor::register_hook(std::function<Tensor(const Tensor&)> fn) const {
+    if (!requires_grad())
+        throw AutogradError("register_hook: the tensor does not require a gradient");
+    AutogradMeta& meta = *m_impl->autograd;
+    if (meta.gradFn) return meta.gradFn->addHook(meta.outputNr, std::move(fn));
+    const int id = meta.nextHookId++;
+    meta.hooks.emplace_back(id, std::move(fn));
+    return id;
+}
+
+void Tensor::remove_hook(int id) const {
+    if (!m_impl || !m_impl->autograd) return;
+    AutogradMeta& meta = *m_impl->autograd;
+    if (meta.gradFn) return meta.gradFn->removeHook(id);
+    std::erase_if(meta.hooks, [id](const auto& h) { return h.first == id; });
+}
+
+void Tensor::backward(const Tensor& gradient, bool retain_graph, bool create_graph,
+                      Site site) const {
+    engine::backward(std::span(this, 1), std::span(&gradient, 1), retain_graph, create_graph, site);
+}
+
+Tensor Tensor::detach() const {
+    const TensorImpl& t = definedImpl(*this);
+    Tensor out(TensorImpl::create(t.storage, t.sizes, t.strides, t.offset, t.dtype));
+    out.impl()->isView = t.isView;
+    return out;
+}
+
+}  // namespace tapescope::engine
