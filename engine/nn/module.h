@@ -22,16 +22,15 @@ public:
     M* operator->() const { return m_module.get(); }
     M& operator*() const { return *m_module; }
     const std::shared_ptr<M>& ptr() const { return m_module; }
-    template <class... Args>
-    Tensor operator()(const Tensor& x, Site site = {}) const {
-        return m_module->call(x, site);
-    }
+    explicit operator bool() const { return m_module != nullptr; }
+    Tensor operator()(const Tensor& x, Site site = {}) const { return m_module->call(x, site); }
 
 private:
     std::shared_ptr<M> m_module;
 };
 
-/// Base of every model and layer: a tree with named parameters and buffers. Not copyable; owned by its parent.
+/// Base of every model and layer: a tree with named parameters and buffers. Not copyable; owned by
+/// its parent.
 ///   struct Net : nn::Module {
 ///       Net() : Module("Net") { fc = register_module<nn::Linear>("fc", 64, 10); }
 ///       Tensor forward(const Tensor& x) override { return relu(fc(x)); }
@@ -45,10 +44,15 @@ public:
     Module& operator=(const Module&) = delete;
 
     virtual Tensor forward(const Tensor& x) = 0;
-    /// Runs forward inside this module's frame: observers see enter and exit, operators get the path. Library layers pass
-    /// callSite() on to their operators, so that a site is always a line of the user's model.
+    /// Runs forward inside this module's frame: observers see enter and exit, operators get the
+    /// path. Library layers pass callSite() on to their operators, so that a site is always a line
+    /// of the user's model.
     Tensor call(const Tensor& x, Site site = {});
     Tensor operator()(const Tensor& x, Site site = {}) { return call(x, site); }
+
+    /// The configuration as shown beside the name: "1→32, 3×3, padding 1". Empty for containers and
+    /// models.
+    virtual std::string details() const { return {}; }
 
     const std::string& type_name() const { return m_typeName; }
     const std::string& path() const { return m_path; }  ///< "" for the root, "layer1.0" below
@@ -56,7 +60,8 @@ public:
     bool is_training() const { return m_training; }
 
     using NamedTensor = std::pair<std::string, Tensor>;
-    /// Depth first, in registration order; names are full paths ("conv1.weight").
+    /// Depth first, in registration order; names are full paths ("conv1.weight"). A tensor shared
+    /// by two modules comes once, under its first name.
     std::vector<NamedTensor> named_parameters(bool recurse = true) const;
     std::vector<NamedTensor> named_buffers(bool recurse = true) const;
     std::vector<Tensor> parameters() const;
@@ -79,15 +84,17 @@ public:
     void adopt(const std::string& name, std::shared_ptr<Module> module);
 
 protected:
-    /// Marks the storage's role and requires_grad; an undefined tensor is a parameter switched off (bias=false).
+    /// Marks the storage's role and requires_grad; an undefined tensor is a parameter switched off
+    /// (bias=false).
     Tensor register_parameter(const std::string& name, Tensor tensor);
     Tensor register_buffer(const std::string& name, Tensor tensor);
     /// Where this module was called from, during forward.
     static Site callSite();
 
 private:
+    void checkName(const std::string& name, const char* what) const;
     void setPath(const std::string& path);
-    void collect(std::vector<NamedTensor>& out, const std::vector<NamedTensor> Module::*which, bool recurse) const;
+    std::vector<NamedTensor> collect(std::vector<NamedTensor> Module::*which, bool recurse) const;
 
     std::string m_typeName;
     std::string m_name;
