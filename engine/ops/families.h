@@ -18,5 +18,6 @@ std::span<OpDef* const> shapeOps();
 std::span<OpDef* const> indexOps();
 std::span<OpDef* const> linalgOps();
 std::span<OpDef* const> nnOps();
+std::span<OpDef* const> optimOps();
 
 }  // namespace tapescope::engine

@@ -77,7 +77,7 @@ OpTable& OpTable::instance() {
 
 OpTable::OpTable() {
     for (const auto family : {pointwiseOps, compareOps, reduceOps, shapeOps, indexOps, linalgOps,
-                              nnOps, createOps, randomOps}) {
+                              nnOps, createOps, randomOps, optimOps}) {
         for (OpDef* op : family()) m_rows.push_back(op);
     }
 }
