@@ -40,6 +40,7 @@ Tensor index_select(const Tensor& x, std::int64_t dim, const Tensor& index, Site
 Tensor gather(const Tensor& x, std::int64_t dim, const Tensor& index, Site site = {});
 Tensor scatter_add(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source, Site site = {});
 Tensor index_add(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source, Site site = {});
+/// num_classes -1: one more than the largest index.
 Tensor one_hot(const Tensor& index, std::int64_t num_classes, Site site = {});
 
 // Creation.
