@@ -27,7 +27,7 @@ public:
         Events = 1U << 6U,  ///< the timeline: operator and memory events
         Summary = 1U << 7U,
         Log = 1U << 8U,    ///< log and losses
-        State = 1U << 9U,  ///< status, loading, progress
+        State = 1U << 9U,  ///< status, loading
         All = (1U << 10U) - 1U,
         CurvesOnly = Run | Scalars | Histograms | Log | State  ///< enough to overlay a run
     };

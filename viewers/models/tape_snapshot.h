@@ -69,7 +69,6 @@ struct TapeSnapshot {
     std::shared_ptr<const std::vector<storage::LossCount>> losses;
     storage::Status status;  ///< why the last poll failed; ok otherwise
     bool loading = true;     ///< false once everything that was in the tape has been read once
-    double progress = 0;     ///< events read / events known, while loading
 
     std::int64_t lastStep() const;  ///< -1 if there is none
     std::int64_t lostCount() const;

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "storage/tape/reader.h"
+#include "viewers/models/tape_session.h"
+#include "viewers/models/timeline_builder.h"
+
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <unordered_map>
+
+namespace tapescope::viewers {
+
+/// Reads what is new in a tape, one round at a time. Belongs to one worker thread; blocks on disk.
+class TapeFollower final {
+public:
+    explicit TapeFollower(std::string path) : m_path(std::move(path)) {}
+
+    /// One round: everything but events completely, events up to kEventsPerRound, so that a big
+    /// tape shows up piece by piece. Returns what changed in snapshot().
+    TapeSession::Parts poll(TapeSession::Parts interest, const std::stop_token& stop);
+    const TapeSnapshot& snapshot() const { return m_snapshot; }
+    /// More events wait: poll again at once.
+    bool more() const { return m_more; }
+
+    /// Null with an error in snapshot().status.
+    GraphPtr loadGraph(storage::GraphId id);
+
+private:
+    static constexpr std::size_t kEventsPerRound = 1U << 18U;
+
+    storage::Status open();
+    storage::Status readRun();
+    storage::Status readStructure();
+    storage::Status readTags();
+    storage::Status readEvents(const std::stop_token& stop);
+    void mark(TapeSession::Part part) { m_parts |= part; }
+
+    std::string m_path;
+    std::unique_ptr<storage::TapeReader> m_reader;
+    TapeSnapshot m_snapshot;
+    TapeSession::Parts m_parts;
+    TapeSession::Parts m_interest;
+    std::unordered_map<std::int64_t, std::size_t> m_scalarsRead;     ///< by tag
+    std::unordered_map<std::int64_t, std::int64_t> m_histogramStep;  ///< by tag: the last step read
+    TimelineBuilder m_builder;
+    std::int64_t m_opCursor = 0;
+    std::int64_t m_memoryCursor = 0;
+    std::uint64_t m_stateSeen = UINT64_MAX;
+    bool m_more = false;
+};
+
+}  // namespace tapescope::viewers

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "viewers/models/tape_session.h"
+
+#include "viewers/models/tape_follower.h"
+
+#include <QFileInfo>
+#include <QMetaObject>
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+namespace tapescope::viewers {
+namespace {
+
+constexpr std::chrono::milliseconds kPollInterval{100};
+
+}  // namespace
+
+/// The thread behind a session. Requests go in under the mutex; results go out as queued calls on
+/// the session's thread, which Qt drops when the session is gone.
+class TapeSession::Worker final {
+public:
+    Worker(TapeSession* session, Parts interest)
+        : m_session(session),
+          m_follower(session->path().toStdString()),
+          m_interest(interest),
+          m_thread([this](const std::stop_token& stop) { run(stop); }) {}
+
+    void addInterest(Parts parts) {
+        {
+            const std::scoped_lock lock(m_mutex);
+            m_interest |= parts;
+            m_pollNow = true;
+        }
+        m_wake.notify_one();
+    }
+    void requestGraph(storage::GraphId id) {
+        {
+            const std::scoped_lock lock(m_mutex);
+            m_graph = id;
+            m_graphRequested = true;
+            m_pollNow = true;
+        }
+        m_wake.notify_one();
+    }
+    void refresh() {
+        {
+            const std::scoped_lock lock(m_mutex);
+            m_pollNow = true;
+        }
+        m_wake.notify_one();
+    }
+
+private:
+    void run(const std::stop_token& stop) {
+        while (!stop.stop_requested()) {
+            Parts interest;
+            {
+                const std::scoped_lock lock(m_mutex);
+                interest = m_interest;
+                m_pollNow = false;
+            }
+            const Parts parts = m_follower.poll(interest, stop);
+            if (stop.stop_requested()) return;
+            if (parts != 0) {
+                QMetaObject::invokeMethod(
+                    m_session,
+                    [session = m_session, snapshot = m_follower.snapshot(), parts]() mutable {
+                        session->publish(std::move(snapshot), parts);
+                    },
+                    Qt::QueuedConnection);
+            }
+            sendGraph(parts);
+            if (m_follower.more()) continue;
+            std::unique_lock lock(m_mutex);
+            m_wake.wait_for(lock, stop, kPollInterval, [this] { return m_pollNow; });
+        }
+    }
+    void sendGraph(Parts parts) {
+        storage::GraphId id = 0;
+        {
+            const std::scoped_lock lock(m_mutex);
+            id = m_graph;
+            if (m_graphRequested) m_graphSent = nullptr;
+            m_graphRequested = false;
+        }
+        const bool stale = !m_graphSent || (!m_graphSent->complete && (parts & Graphs) != 0);
+        if (id == 0 || !stale) return;
+        GraphPtr graph = m_follower.loadGraph(id);
+        if (!graph) return;  // not there yet: tried again at the next round
+        const bool same = m_graphSent && graph->complete == m_graphSent->complete &&
+                          graph->nodes.size() == m_graphSent->nodes.size();
+        m_graphSent = graph;
+        if (same) return;
+        QMetaObject::invokeMethod(
+            m_session, [session = m_session, graph] { emit session->graphLoaded(graph); },
+            Qt::QueuedConnection);
+    }
+
+    TapeSession* m_session;
+    TapeFollower m_follower;  // worker thread only
+    GraphPtr m_graphSent;     // worker thread only
+    std::mutex m_mutex;
+    std::condition_variable_any m_wake;
+    Parts m_interest;               // guarded by m_mutex
+    storage::GraphId m_graph = 0;   // guarded by m_mutex
+    bool m_graphRequested = false;  // guarded by m_mutex
+    bool m_pollNow = false;         // guarded by m_mutex
+    std::jthread m_thread;          // last: it uses all of the above
+};
+
+TapeSession::TapeSession(QString path, Parts interest, QObject* parent)
+    : QObject(parent), m_path(std::move(path)) {
+    m_worker = std::make_unique<Worker>(this, interest);
+}
+
+TapeSession::~TapeSession() = default;
+
+QString TapeSession::displayName() const {
+    if (m_snapshot.run && !m_snapshot.run->info.name.empty())
+        return QString::fromStdString(m_snapshot.run->info.name);
+    return QFileInfo(m_path).completeBaseName();
+}
+
+void TapeSession::addInterest(Parts parts) { m_worker->addInterest(parts); }
+void TapeSession::requestGraph(storage::GraphId id) { m_worker->requestGraph(id); }
+void TapeSession::refresh() { m_worker->refresh(); }
+
+void TapeSession::publish(TapeSnapshot snapshot, Parts parts) {
+    m_snapshot = std::move(snapshot);
+    emit changed(parts);
+}
+
+}  // namespace tapescope::viewers
