@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "app/cli/arguments.h"
+
+#include <span>
+#include <string>
+
+namespace tapescope::app {
+
+/// One subcommand: what `tapescope --help` lists, its options, and what runs.
+struct Command {
+    std::string_view name;
+    std::string_view arguments;  ///< "MODEL"
+    std::string_view summary;
+    std::span<const OptionDef> options;
+    std::size_t minPositionals = 0;
+    std::size_t maxPositionals = 0;
+    /// Exit status: 0, or 1 with the reason on stderr. Throws CommandLineError /
+    /// plugins::UsageError for 2.
+    int (*run)(const Arguments& args, const std::string& commandLine);
+};
+
+const Command& runCommand();
+const Command& modelsCommand();
+const Command& reportCommand();
+const Command& dapCommand();
+const Command& doctorCommand();
+
+}  // namespace tapescope::app

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/cli/commands.h"
+#include "engine/errors.h"
+#include "engine/text.h"
+#include "plugins/api/model.h"
+
+#include <array>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+namespace tapescope::app {
+namespace {
+
+using Table = std::array<const Command*, 5>;
+
+const Table& commands() {
+    static const Table table{&runCommand(), &modelsCommand(), &reportCommand(), &dapCommand(),
+                             &doctorCommand()};
+    return table;
+}
+
+void printOptions(const Command& command, std::FILE* out) {
+    for (const OptionDef& option : command.options) {
+        const std::string left =
+            option.value.empty() ? option.name : option.name + " " + option.value;
+        std::fprintf(out, "      %-20s %s\n", left.c_str(), option.help.c_str());
+    }
+}
+
+void printHelp(std::FILE* out) {
+    std::fputs(
+        "tapescope shows what a deep-learning model does while it does it.\n\n"
+        "usage: tapescope COMMAND [ARGUMENTS]\n\n",
+        out);
+    for (const Command* command : commands()) {
+        const std::string head = std::string(command->name) + " " + std::string(command->arguments);
+        std::fprintf(out, "  %-24s %s\n", head.c_str(), std::string(command->summary).c_str());
+        printOptions(*command, out);
+    }
+    std::fputs(
+        "\n  tapescope --version      print the version\n"
+        "  tapescope --help         print this text\n\n"
+        "The window is the program tapescope-workbench.\n"
+        "Exit status: 0 done; 1 it failed, the reason is on stderr; 2 the command line is wrong;\n"
+        "130 stopped by Ctrl-C (the tape is complete up to there).\n",
+        out);
+}
+
+int dispatch(const std::vector<std::string>& words, const std::string& commandLine) {
+    if (words.empty()) {
+        printHelp(stderr);
+        return 2;
+    }
+    const std::string& name = words[0];
+    if (name == "--help" || name == "-h" || name == "help") {
+        printHelp(stdout);
+        return 0;
+    }
+    if (name == "--version" || name == "-V") {
+        std::puts("tapescope " TAPESCOPE_VERSION);
+        return 0;
+    }
+    std::vector<std::string> names;
+    for (const Command* command : commands()) {
+        names.emplace_back(command->name);
+        if (command->name != name) continue;
+        const std::vector<std::string> rest(words.begin() + 1, words.end());
+        for (const std::string& word : rest) {
+            if (word != "--help" && word != "-h") continue;
+            std::printf("usage: tapescope %s %s\n\n%s\n", name.c_str(),
+                        std::string(command->arguments).c_str(),
+                        std::string(command->summary).c_str());
+            printOptions(*command, stdout);
+            return 0;
+        }
+        return command->run(
+            Arguments::parse(command->name, rest, command->options, command->minPositionals,
+                             command->maxPositionals, command->arguments),
+            commandLine);
+    }
+    throw CommandLineError("tapescope: unknown command " + name + engine::didYouMean(name, names));
+}
+
+int main(int argc, char** argv) {
+    std::string commandLine = "tapescope";
+    std::vector<std::string> words(argv + 1, argv + argc);
+    for (const std::string& word : words) commandLine += " " + word;
+    try {
+        return dispatch(words, commandLine);
+    } catch (const CommandLineError& e) {
+        std::fprintf(stderr, "%s\nTry tapescope --help.\n", e.what());
+        return 2;
+    } catch (const plugins::UsageError& e) {
+        std::fprintf(stderr, "tapescope: %s\n", e.what());
+        return 2;
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "tapescope: %s\n", e.what());
+        return 1;
+    }
+}
+
+}  // namespace
+}  // namespace tapescope::app
+
+int main(int argc, char** argv) { return tapescope::app::main(argc, argv); }
