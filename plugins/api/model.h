@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -16,7 +17,8 @@
 
 namespace tapescope::plugins {
 
-/// The user named something that is not there, or left out what is needed. what() has the nearest names and the remedy.
+/// The user named something that is not there, or left out what is needed. what() has the nearest
+/// names and the remedy.
 class UsageError : public engine::Error {
 public:
     using Error::Error;
@@ -29,13 +31,22 @@ struct Setting {
     std::string name;
     SettingValue defaultValue;
     std::string help;
+    std::vector<std::string> choices = {};                  ///< of a text; empty = anything
+    double min = -std::numeric_limits<double>::infinity();  ///< of a number
+    double max = std::numeric_limits<double>::infinity();
 };
+/// "0.001", "64", "true", "adam"
+std::string settingText(const SettingValue& value);
+/// Throws UsageError if the value, of the right type, is not among the choices or out of range.
+void checkSetting(const Setting& setting, const SettingValue& value);
 
 /// The settings of one run, checked against the model's list.
 class Settings {
 public:
-    /// Throws UsageError: unknown name (with the nearest ones) or a value of another type.
-    static Settings resolve(std::span<const Setting> known, std::span<const std::pair<std::string, std::string>> given);
+    /// Throws UsageError: unknown name (with the nearest ones), a value of another type or out of
+    /// range.
+    static Settings resolve(std::span<const Setting> known,
+                            std::span<const std::pair<std::string, std::string>> given);
     std::int64_t integer(std::string_view name) const;
     double real(std::string_view name) const;
     bool flag(std::string_view name) const;
@@ -53,7 +64,8 @@ public:
     virtual ~RunLog() = default;
     virtual void scalar(std::string_view tag, std::int64_t step, double value) = 0;
     /// Values of a tensor as a histogram of this step.
-    virtual void histogram(std::string_view tag, std::int64_t step, const engine::Tensor& values) = 0;
+    virtual void histogram(std::string_view tag, std::int64_t step,
+                           const engine::Tensor& values) = 0;
     virtual void text(std::string_view line) = 0;
     /// True when a histogram is due at this step: models ask before they pay for one.
     virtual bool wantsHistograms(std::int64_t step) const = 0;
@@ -65,13 +77,14 @@ struct ProgramOptions {
     std::int64_t steps = 0;              ///< how long the run will be, for schedules
 };
 
-/// A model with its data, loss and optimiser: what `tapescope run` trains. The runner has seeded the current Context's
-/// generator before the factory is called, so equal seeds give equal runs.
+/// A model with its data, loss and optimiser: what `tapescope run` trains. The runner has seeded
+/// the current Context's generator before the factory is called, so equal seeds give equal runs.
 class Program {
 public:
     virtual ~Program() = default;
     virtual engine::nn::Module& model() = 0;
-    /// One training step: data, forward, backward, optimiser, scalars (train/loss, train/accuracy, lr, …).
+    /// One training step: data, forward, backward, optimiser, scalars (train/loss, train/accuracy,
+    /// lr, …).
     virtual void trainStep(std::int64_t step, RunLog& log) = 0;
     /// Whether validate() is due after this step (the runner also calls it after the last one).
     virtual bool validationDue(std::int64_t step) const = 0;
@@ -89,11 +102,11 @@ struct EmbeddedFile {
 struct ModelEntry {
     std::string name;  ///< "digits-cnn"
     std::string summary;
-    std::vector<Setting> settings;
+    std::vector<Setting> settings = {};
     std::int64_t defaultSteps = 0;
     bool needsDataDir = false;
-    std::string dataHelp;  ///< which files --data must hold, and where to get them
-    std::vector<EmbeddedFile> sources;
+    std::string dataHelp = {};  ///< which files --data must hold, and where to get them
+    std::vector<EmbeddedFile> sources = {};
     std::function<std::unique_ptr<Program>(const ProgramOptions&)> create;
 };
 
