@@ -10,11 +10,13 @@
 
 namespace tapescope::storage {
 
-/// Reads a tape, also while another process writes it. One connection, one thread at a time: a worker opens its own.
-/// No read transaction outlives a call, so the writer's WAL cannot grow because of us.
+/// Reads a tape, also while another process writes it. One connection, one thread at a time: a
+/// worker opens its own. No read transaction outlives a call, so the writer's WAL cannot grow
+/// because of us.
 class TapeReader final {
 public:
-    /// Errors name the file and the remedy: missing, not SQLite, not a tape, written by a newer version, damaged.
+    /// Errors name the file and the remedy: missing, not SQLite, not a tape, written by a newer
+    /// version, damaged.
     static Result<std::unique_ptr<TapeReader>> open(const std::string& path);
     ~TapeReader();
     TapeReader(const TapeReader&) = delete;
@@ -28,8 +30,10 @@ public:
     bool changed();
 
     Result<std::vector<TagRow>> tags() const;
-    /// Points with sequence number >= fromSeq, in order; seq of the first point is 0. For tailing: pass the number read so far.
-    Result<std::vector<ScalarPoint>> scalars(TagId tag, std::int64_t fromSeq = 0, std::size_t maxRows = SIZE_MAX) const;
+    /// Points with sequence number >= fromSeq, in order; seq of the first point is 0. For tailing:
+    /// pass the number read so far.
+    Result<std::vector<ScalarPoint>> scalars(TagId tag, std::int64_t fromSeq = 0,
+                                             std::size_t maxRows = SIZE_MAX) const;
     Result<std::vector<ScalarSummary>> scalarSummaries(TagId tag) const;
     Result<std::vector<Histogram>> histograms(TagId tag, std::int64_t fromStep = INT64_MIN) const;
 
@@ -43,7 +47,10 @@ public:
     Result<std::vector<Graph>> graphs() const;
     Result<Graph> graph(GraphId id) const;
 
-    /// Chunks of events appended since a cursor (0 = from the start); events of a chunk are in time order per lane.
+    /// Events appended since a cursor (0 = from the start), each exactly once, in the order of
+    /// writing: on a lane by their end, because an event is known when it is over. So an outer
+    /// event follows its inner ones, and within a lane and depth events are in order of start,
+    /// without overlap.
     struct OpEvents {
         std::vector<OpEvent> events;
         std::int64_t cursor = 0;  ///< pass to the next call
@@ -53,7 +60,8 @@ public:
         std::vector<MemoryEvent> events;
         std::int64_t cursor = 0;
     };
-    Result<MemoryEvents> memoryEvents(std::int64_t cursor = 0, std::size_t maxEvents = SIZE_MAX) const;
+    Result<MemoryEvents> memoryEvents(std::int64_t cursor = 0,
+                                      std::size_t maxEvents = SIZE_MAX) const;
 
     Result<std::vector<OpSummary>> opSummary() const;
     Result<std::vector<LogRow>> log() const;

@@ -7,17 +7,20 @@
 
 namespace tapescope::storage {
 
-/// The rows of a tape as C++ structs. Ids are per tape, from 1; 0 = none. Times: monotonic nanoseconds since the run's
-/// start (`…Ns`), or Unix seconds (`wall`). docs/tape.md describes the tables.
+/// The rows of a tape as C++ structs. Ids are per tape, from 1; 0 = none. Times: monotonic
+/// nanoseconds since the run's start (`…Ns`), or Unix seconds (`wall`). docs/tape.md describes the
+/// tables.
 
 struct TagId {
     std::int64_t value = 0;
     friend bool operator==(TagId, TagId) = default;
 };
-using NameId = std::uint32_t;    ///< interned text: operator names
+using NameId = std::uint32_t;  ///< interned text: operator names
 using ModuleId = std::uint32_t;
 using SiteId = std::uint32_t;
 using GraphId = std::int64_t;
+/// OpEvent::seq of an operator outside any step: it is in no graph.
+inline constexpr std::uint32_t kNoSeq = UINT32_MAX;
 
 enum class TagKind : std::uint8_t { Scalar = 1, Histogram = 2 };
 struct TagRow {
@@ -61,7 +64,8 @@ struct Histogram {
 
 enum class Phase : std::uint8_t { Other, Data, Forward, Backward, Optimizer, Evaluate };
 
-/// One operator call (or module call, training step, backward node: see kind) on a lane of the timeline.
+/// One operator call (or module call, training step, backward node: see kind) on a lane of the
+/// timeline.
 struct OpEvent {
     enum class Kind : std::uint8_t { Operator, Module, BackwardNode, Step, Phase };
     std::int64_t startNs = 0;
@@ -70,15 +74,15 @@ struct OpEvent {
     std::uint64_t parentId = 0;  ///< backward: the forward call
     std::int64_t step = -1;
     double flops = 0;
-    std::int64_t bytes = 0;      ///< read + written
+    std::int64_t bytes = 0;  ///< read + written
     NameId name = 0;
     ModuleId module = 0;
     SiteId site = 0;
     std::uint32_t lane = 0;
-    std::uint32_t seq = 0;       ///< operators: index in the step's graph
+    std::uint32_t seq = 0;  ///< operators: index in the step's graph; kNoSeq outside steps
     Kind kind = Kind::Operator;
     Phase phase = Phase::Other;
-    std::uint8_t depth = 0;      ///< nesting level in the lane, 0 = outermost
+    std::uint8_t depth = 0;  ///< nesting level in the lane, 0 = outermost
 };
 
 enum class LaneKind : std::uint8_t { Thread = 1 };
@@ -91,7 +95,15 @@ struct LaneRow {
 enum class MemoryKind : std::uint8_t { Alloc, Free, Role, OutOfMemory };
 /// Values as engine::MemoryRole.
 enum class MemoryRole : std::uint8_t {
-    Unknown, Parameter, Buffer, Gradient, OptimizerState, Input, Activation, Saved, Temporary
+    Unknown,
+    Parameter,
+    Buffer,
+    Gradient,
+    OptimizerState,
+    Input,
+    Activation,
+    Saved,
+    Temporary
 };
 struct MemoryEvent {
     std::int64_t timeNs = 0;
@@ -126,24 +138,27 @@ struct SourceRow {
 
 /// The dynamic graph of a step. Steps with the same structure share one graph (step.graph).
 struct GraphEdge {
-    std::int32_t fromSeq = -1;    ///< producing node of this graph; -1: a leaf (parameter, input, constant)
+    std::int32_t fromSeq =
+        -1;  ///< producing node of this graph; -1: a leaf (parameter, input, constant)
     std::uint8_t fromOutput = 0;
     std::uint8_t toInput = 0;
-    std::string leaf;             ///< name of the leaf ("conv1.weight"), when fromSeq is -1
-    std::string type;             ///< "f32[64,1,8,8]"
+    std::string leaf;  ///< name of the leaf ("conv1.weight"), when fromSeq is -1
+    std::string type;  ///< "f32[64,1,8,8]"
+    friend bool operator==(const GraphEdge&, const GraphEdge&) = default;
 };
 struct GraphNode {
-    std::uint32_t seq = 0;        ///< order of execution in the step, from 0
+    std::uint32_t seq = 0;  ///< order of execution in the step, from 0
     std::string op;
     ModuleId module = 0;
     SiteId site = 0;
     Phase phase = Phase::Other;
-    std::int32_t forwardSeq = -1; ///< backward: the forward node
-    std::string attrs;            ///< "stride=[1, 1], padding=[1, 1]"
-    std::string outputs;          ///< "f32[64,32,8,8]", several joined by ", "
+    std::int32_t forwardSeq = -1;  ///< backward: the forward node
+    std::string attrs;             ///< "stride=[1, 1], padding=[1, 1]"
+    std::string outputs;           ///< "f32[64,32,8,8]", several joined by ", "
     double flops = 0;
     std::int64_t bytes = 0;
     std::vector<GraphEdge> inputs;
+    friend bool operator==(const GraphNode&, const GraphNode&) = default;
 };
 struct Graph {
     GraphId id = 0;
@@ -167,7 +182,7 @@ struct OpSummary {
     Phase phase = Phase::Other;
     std::int64_t calls = 0;
     std::int64_t totalNs = 0;
-    std::int64_t selfNs = 0;   ///< without operators called inside
+    std::int64_t selfNs = 0;  ///< without operators called inside
     std::int64_t minNs = 0;
     std::int64_t maxNs = 0;
     double flops = 0;

@@ -13,17 +13,21 @@
 namespace tapescope::storage {
 
 struct WriterOptions {
-    bool overwrite = false;                          ///< else an existing file is an error
-    int commitMs = 100;                              ///< longest time a record waits for its commit
-    std::size_t maxBacklogBytes = 64U << 20U;        ///< above it, op and memory events are dropped and counted
+    bool overwrite = false;  ///< else an existing file is an error
+    int commitMs = 100;      ///< longest time a record waits for its commit
+    std::size_t maxBacklogBytes =
+        64U << 20U;  ///< above it, op and memory events are dropped and counted
 };
 
-/// Writes one tape from any number of threads: calls enqueue, one writer thread owns the SQLite connection (WAL,
-/// synchronous=NORMAL). Only flush(), seal() and a full backlog of scalars block. After a write error (disk full) the
-/// writer stops accepting, keeps what was committed, and every later flush()/seal() returns the error.
+/// Writes one tape from any number of threads: calls enqueue, one writer thread owns the SQLite
+/// connection (WAL, synchronous=NORMAL). Only flush(), seal() and a full backlog of scalars block.
+/// After a write error (disk full) the writer stops accepting, keeps what was committed, and every
+/// later flush()/seal() returns the error. While it lives it leaves a heartbeat, so that readers
+/// can tell a live run from a cut one.
 class TapeWriter final {
 public:
-    /// Errors name the file: exists already, unwritable folder, no space.
+    /// The file appears complete, under its name, or not at all. Errors name it: exists already,
+    /// being written by another process, folder missing or not writable, no space.
     static Result<std::unique_ptr<TapeWriter>> create(const std::string& path, const RunInfo& info,
                                                       const WriterOptions& options = {});
     ~TapeWriter();  ///< seals with RunOutcome::Unknown if seal() was not called
@@ -43,7 +47,8 @@ public:
     void module(ModuleRow row);
     void site(SiteRow row);
     void source(SourceRow row);
-    /// A graph with complete=false replaces an earlier incomplete one of the same id; ids are the caller's, from 1.
+    /// A graph with complete=false replaces an earlier incomplete one of the same id; ids are the
+    /// caller's, from 1.
     void graph(Graph graph);
     /// Drops an incomplete graph whose step turned out to equal another one.
     void dropGraph(GraphId id);
@@ -55,10 +60,13 @@ public:
 
     /// Everything enqueued before is committed when this returns.
     Status flush();
-    /// Flushes, marks the tape complete and folds the WAL into the one file. The writer accepts nothing afterwards.
+    /// Flushes, marks the tape complete and folds the WAL into the one file. The writer accepts
+    /// nothing afterwards.
     Status seal(RunOutcome outcome, std::string_view message = {});
     Status status() const;
     const std::string& path() const;
+    /// Unix seconds of time 0 (RunInfo::startWall; the time of create() if that was 0).
+    double startWall() const;
 
 private:
     struct Impl;
