@@ -15,20 +15,21 @@ RunStatus runStatus(const TapeSnapshot& snapshot);
 /// "live", "finished", …
 QString runStatusText(RunStatus status);
 
-/// The runs a window knows, newest first as they are added. Sessions are not owned: one that is destroyed leaves the list.
+/// The runs a window knows, newest first as they are added. Sessions are not owned: one that is
+/// destroyed leaves the list.
 class RunsModel final : public QAbstractListModel {
     Q_OBJECT
 public:
     enum Role {
         SessionRole = Qt::UserRole + 1,  ///< TapeSession*
         PathRole,
-        StatusRole,      ///< int(RunStatus)
+        StatusRole,  ///< int(RunStatus)
         StatusTextRole,
-        LastStepRole,    ///< -1: none
-        LastLossRole,    ///< double; invalid if the run has no loss
+        LastStepRole,  ///< -1: none
+        LastLossRole,  ///< double; invalid if the run has no loss
         LossTagRole,
-        DetailRole,      ///< "412 steps · loss 0.031"
-        MessageRole      ///< why it failed or cannot be read; empty otherwise
+        DetailRole,  ///< "412 steps · loss 0.031"
+        MessageRole  ///< why it failed or cannot be read; empty otherwise
     };
     explicit RunsModel(QObject* parent = nullptr) : QAbstractListModel(parent) {}
 

@@ -64,9 +64,9 @@ struct TimelineData {
     const EventDetail& detail(EventRef ref) const {
         return block(ref).detail[TimelineRow::indexInBlock(ref.index)];
     }
-    std::int64_t startNs(EventRef ref) const { return rows[ref.row].startNs(ref.index); }
-    std::int64_t endNs(EventRef ref) const { return rows[ref.row].endNs(ref.index); }
-    std::int64_t durationNs(EventRef ref) const { return endNs(ref) - startNs(ref); }
+    std::int64_t startOf(EventRef ref) const { return rows[ref.row].startNs(ref.index); }
+    std::int64_t endOf(EventRef ref) const { return rows[ref.row].endNs(ref.index); }
+    std::int64_t durationOf(EventRef ref) const { return endOf(ref) - startOf(ref); }
     storage::NameId nameId(EventRef ref) const {
         return block(ref).name[TimelineRow::indexInBlock(ref.index)];
     }

@@ -91,7 +91,7 @@ std::optional<EventRef> findMatch(const TimelineData& data, const NameMatch& mat
                                   std::optional<EventRef> from, bool forward) {
     if (!match.any) return std::nullopt;
     // Order of events: by start, then by row.
-    const auto key = [&data](EventRef e) { return std::pair(data.startNs(e), e.row); };
+    const auto key = [&data](EventRef e) { return std::pair(data.startOf(e), e.row); };
     std::optional<EventRef> best;
     for (std::size_t r = 0; r < data.rows.size(); ++r) {
         const TimelineRow& row = data.rows[r];
@@ -106,17 +106,17 @@ std::optional<EventRef> findMatch(const TimelineData& data, const NameMatch& mat
             return true;
         };
         if (forward) {
-            for (std::size_t i = from ? row.firstEndingAfter(data.startNs(*from) - 1) : 0;
+            for (std::size_t i = from ? row.firstEndingAfter(data.startOf(*from) - 1) : 0;
                  i < row.size(); ++i) {
-                if (best && row.startNs(i) > data.startNs(*best)) break;
+                if (best && row.startNs(i) > data.startOf(*best)) break;
                 if (check(i)) break;
             }
         } else {
             std::size_t i =
-                from ? std::min(row.size(), row.firstEndingAfter(data.startNs(*from)) + 1)
+                from ? std::min(row.size(), row.firstEndingAfter(data.startOf(*from)) + 1)
                      : row.size();
             while (i-- > 0) {
-                if (best && row.startNs(i) < data.startNs(*best)) break;
+                if (best && row.startNs(i) < data.startOf(*best)) break;
                 if (check(i)) break;
             }
         }
