@@ -7,8 +7,8 @@
 
 namespace tapescope::app {
 
-/// Where a run takes place, as (key, text): tapescope, host, os, cpu, cores, threads, memory, onednn, sqlite, zlib,
-/// compiler, build. A fact that cannot be found out is left out.
+/// Where a run takes place, as (key, text): tapescope, host, os, cpu, cores, threads, memory,
+/// onednn, sqlite, zlib, zstd, compiler, build. A fact that cannot be found out is left out.
 std::vector<std::pair<std::string, std::string>> describeEnvironment();
 
 /// "0.1.0"

@@ -41,15 +41,16 @@ struct RunProgress {
     std::int64_t allocatedBytes = 0;
 };
 
-/// Whoever takes part in a run. All functions are called on the thread in run(); they may be empty. One that throws
-/// engine::Interrupted ends the run as stopped.
+/// Whoever takes part in a run. All functions are called on the thread in run(); they may be empty.
+/// One that throws engine::Interrupted ends the run as stopped.
 struct RunHooks {
-    /// Registered behind the recorder, so that a debugger's stop finds the current operator already on record. They must
-    /// outlive run().
+    /// Registered behind the recorder, so that a debugger's stop finds the current operator already
+    /// on record. They must outlive run().
     std::vector<engine::Observer*> observers;
     std::function<void(std::int64_t step)> beforeStep;
     std::function<void(const RunProgress&)> onProgress;  ///< after every step
-    std::function<void(std::string_view line)> onText;   ///< the model's own lines, and results of validation
+    std::function<void(std::string_view line)>
+        onText;  ///< the model's own lines, and results of validation
 };
 
 struct RunResult {
@@ -62,15 +63,17 @@ struct RunResult {
     bool ok() const { return outcome == storage::RunOutcome::Finished; }
 };
 
-/// One training run: a Context of its own, the model with its data, and, if asked for, a tape with its recorder.
-///   TrainingRun run(builtinModels(), options);   // checks everything, builds the model, opens the tape
-///   RunResult result = run.run(hooks, stopToken);
-/// The constructor and run() may be called on different threads, one after the other. Two runs in a process stay apart.
-/// The same options give bit-identical scalars, whoever watches.
+/// One training run: a Context of its own, the model with its data, and, if asked for, a tape with
+/// its recorder.
+///   TrainingRun run(builtinModels(), options);   // checks everything, builds the model, opens the
+///   tape RunResult result = run.run(hooks, stopToken);
+/// The constructor and run() may be called on different threads, one after the other. Two runs in a
+/// process stay apart. The same options give bit-identical scalars, whoever watches.
 class TrainingRun final {
 public:
-    /// Throws plugins::UsageError (unknown model or setting, no --data: exit status 2), engine::DataError or engine::Error
-    /// (data or tape file: exit status 1). The tape is made last, so that bad input leaves no file behind.
+    /// Throws plugins::UsageError (unknown model or setting, no --data: exit status 2),
+    /// engine::DataError or engine::Error (data or tape file: exit status 1). The tape is made
+    /// last, so that bad input leaves no file behind.
     TrainingRun(const plugins::ModelRegistry& registry, RunOptions options);
     ~TrainingRun();
     TrainingRun(const TrainingRun&) = delete;
@@ -82,12 +85,13 @@ public:
     const std::string& tapePath() const;  ///< "" without a tape
     engine::Context& context();
 
-    /// Trains, validates and seals the tape: Finished, Stopped (stop token, engine::Interrupted) or Failed (any other
-    /// exception; its text is in the tape's log and in the result). Never throws. Once.
+    /// Trains, validates and seals the tape: Finished, Stopped (stop token, engine::Interrupted) or
+    /// Failed (any other exception; its text is in the tape's log and in the result). Never throws.
+    /// Once.
     RunResult run(const RunHooks& hooks = {}, std::stop_token stop = {});
 
-    /// At a debugger's stop, on run()'s thread (from Debugger::StopHandler): commits everything up to here to the tape.
-    /// Ok without a tape.
+    /// At a debugger's stop, on run()'s thread (from Debugger::StopHandler): commits everything up
+    /// to here to the tape. Ok without a tape.
     storage::Status flush();
 
 private:
