@@ -116,8 +116,8 @@ struct AttrDef {
 struct OpDef {
     std::string_view name;  ///< PyTorch's; a trailing "_" means in place
     Family family = Family::Pointwise;
-    std::span<const ArgDef> args;
-    std::span<const AttrDef> attrs;
+    std::span<const ArgDef> args{};
+    std::span<const AttrDef> attrs{};
     TypeRule types = TypeRule::AsIs;
     int typesFrom = 0;             ///< the type rule applies to inputs from here on (1 for where's condition)
     InferFn infer = nullptr;       ///< shape and dtype rule; throws ShapeError/DTypeError/IndexError. Needs no data
