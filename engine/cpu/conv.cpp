@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/cpu/conv.h"
+
+#include "engine/cpu/dense.h"
+
+namespace tapescope::engine::cpu {
+
+namespace {
+
+/// True if every output element is a sum over nothing, which the loops handle and oneDNN does not.
+bool sumsNothing(ConvKind kind, const ConvShape& s) {
+    switch (kind) {
+        case ConvKind::Forward:
+            return s.channels == 0;
+        case ConvKind::InputGrad:
+            return s.outChannels == 0;
+        case ConvKind::WeightGrad:
+            return s.batch == 0;
+    }
+    return false;
+}
+
+}  // namespace
+
+void convolve(ConvKind kind, const ConvShape& shape, const Tensor& a, const Tensor& b,
+              const Tensor& bias, const Tensor& out) {
+    if (out.numel() == 0) return;
+    const Tensor left = dense(a);
+    const Tensor right = dense(b);
+    const Tensor offset = dense(bias);
+    if (out.dtype() == DType::F64) {
+        convolveDirect<double>(kind, shape, left.data<double>(), right.data<double>(),
+                               dataOrNull<double>(offset), out.data<double>());
+        return;
+    }
+    const auto* x = left.data<float>();
+    const auto* y = right.data<float>();
+    const auto* z = dataOrNull<float>(offset);
+    if (sumsNothing(kind, shape) || !convolveOneDnn(kind, shape, x, y, z, out.data<float>()))
+        convolveDirect<float>(kind, shape, x, y, z, out.data<float>());
+}
+
+}  // namespace tapescope::engine::cpu

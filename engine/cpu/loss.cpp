@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/cpu/loss.h"
+
+#include "engine/cpu/dense.h"
+#include "engine/cpu/nn_isa.h"
+#include "engine/cpu/parallel.h"
+#include "engine/cpu/shape_kernels.h"
+
+#include <vector>
+
+namespace tapescope::engine::cpu {
+
+namespace {
+
+/// x broadcast to sizes, dense.
+Tensor spread(const Tensor& x, const Dims& sizes) {
+    if (x.sizes() == sizes) return dense(x);
+    Tensor full = Tensor::empty(sizes, x.dtype(), MemoryRole::Temporary);
+    copyTensor(full, x);
+    return full;
+}
+
+template <class T>
+auto termsOf(LossKind kind) {
+    const NnLoops<T>& loops = nnLoops<T>();
+    switch (kind) {
+        case LossKind::Absolute:
+            return loops.absoluteError;
+        case LossKind::BceWithLogits:
+            return loops.bceTerm;
+        case LossKind::Squared:
+            break;
+    }
+    return loops.squaredError;
+}
+template <class T>
+auto sumOf(LossKind kind) {
+    const NnLoops<T>& loops = nnLoops<T>();
+    switch (kind) {
+        case LossKind::Absolute:
+            return loops.absoluteErrors;
+        case LossKind::BceWithLogits:
+            return loops.bceTerms;
+        case LossKind::Squared:
+            break;
+    }
+    return loops.squaredErrors;
+}
+
+}  // namespace
+
+void lossTerms(LossKind kind, const Tensor& x, const Tensor& y, const Tensor& out) {
+    const Tensor left = spread(x, out.sizes());
+    const Tensor right = spread(y, out.sizes());
+    visitFloating(out.dtype(), [&]<class T>() {
+        const T* a = left.data<T>();
+        const T* b = right.data<T>();
+        T* to = out.data<T>();
+        const auto run = termsOf<T>(kind);
+        parallelFor(out.numel(), kGrain, [=](std::int64_t begin, std::int64_t end) {
+            run(end - begin, a + begin, b + begin, to + begin);
+        });
+    });
+}
+
+void lossSum(LossKind kind, const Tensor& x, const Tensor& y, const Dims& sizes, double scale,
+             const Tensor& out) {
+    const Tensor left = spread(x, sizes);
+    const Tensor right = spread(y, sizes);
+    visitFloating(out.dtype(), [&]<class T>() {
+        const T* a = left.data<T>();
+        const T* b = right.data<T>();
+        const auto run = sumOf<T>(kind);
+        const std::int64_t numel = left.numel();
+        std::vector<double> partial(static_cast<std::size_t>((numel + kGrain - 1) / kGrain));
+        parallelFor(numel, kGrain, [&](std::int64_t begin, std::int64_t end) {
+            partial[static_cast<std::size_t>(begin / kGrain)] =
+                run(end - begin, a + begin, b + begin);
+        });
+        double total = 0;
+        for (const double part : partial) total += part;
+        *out.data<T>() = static_cast<T>(total * scale);
+    });
+}
+
+void nllTerms(const Tensor& x, const Tensor& target, const Tensor& out) {
+    visitFloating(x.dtype(), [&]<class T>() {
+        const T* values = x.data<T>();
+        const auto* classes = target.data<std::int64_t>();
+        T* to = out.data<T>();
+        for (std::int64_t i = 0; i < out.numel(); ++i)
+            to[i] = -values[i * x.strides()[0] + classes[i * target.strides()[0]] * x.strides()[1]];
+    });
+}
+
+void nllSum(const Tensor& x, const Tensor& target, double scale, const Tensor& out) {
+    visitFloating(x.dtype(), [&]<class T>() {
+        const T* values = x.data<T>();
+        const auto* classes = target.data<std::int64_t>();
+        double total = 0;
+        for (std::int64_t i = 0; i < target.numel(); ++i)
+            total -= static_cast<double>(
+                values[i * x.strides()[0] + classes[i * target.strides()[0]] * x.strides()[1]]);
+        *out.data<T>() = static_cast<T>(total * scale);
+    });
+}
+
+void nllBackward(const Tensor& grad, const Tensor& target, double scale, const Tensor& out) {
+    fillZero(out);
+    visitFloating(out.dtype(), [&]<class T>() {
+        const T* g = grad.data<T>();
+        const std::int64_t step = grad.dim() == 0 ? 0 : grad.strides()[0];
+        const auto* classes = target.data<std::int64_t>();
+        T* to = out.data<T>();
+        const T factor = static_cast<T>(-scale);
+        for (std::int64_t i = 0; i < target.numel(); ++i)
+            to[i * out.strides()[0] + classes[i * target.strides()[0]]] = factor * g[i * step];
+    });
+}
+
+}  // namespace tapescope::engine::cpu
