@@ -18,3 +18,6 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
 else()
     target_compile_definitions(tapescope_engine PRIVATE TAPESCOPE_X86_ISAS=0)
 endif()
+
+# The same bits on every machine: no fused multiply-adds where the processor has them.
+set_source_files_properties("${CMAKE_CURRENT_SOURCE_DIR}/cpu/portable_math.cpp" PROPERTIES COMPILE_OPTIONS -ffp-contract=off)

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/cpu/reduce_kernels.h"
+#include "engine/ops/checks.h"
+#include "engine/ops/dispatch.h"
+#include "engine/ops/pointwise.h"
+#include "engine/ops/reduce.h"
+#include "engine/ops/reduce_rows.h"
+
+namespace tapescope::engine {
+namespace {
+
+constexpr AttrDef kDimKeepdim[] = {{"dim", AttrKind::Int}, {"keepdim", AttrKind::Bool, "false"}};
+
+/// Nothing has no largest element.
+void checkNotEmpty(const OpDef& row, const Dims& sizes, const std::array<bool, kMaxRank>& mask) {
+    for (int d = 0; d < sizes.size(); ++d) {
+        if (mask[static_cast<unsigned>(d)] && sizes[d] == 0)
+            throw ShapeError(message(row.name, ": dimension ", d, " of ", sizes,
+                                     " is empty and has no extreme element"));
+    }
+}
+
+template <const OpDef& row>
+void inferExtreme(const OpArgs& args, OutputMetas& out) {
+    const Dims& sizes = args[0].sizes();
+    checkNotEmpty(row, sizes, cpu::reducedDims(row.name, dimsAttr(args.attrs), sizes.size()));
+    inferReduction<row>(args, out);
+}
+template <const OpDef& row>
+void inferArg(const OpArgs& args, OutputMetas& out) {
+    const Dims& sizes = args[0].sizes();
+    const Dims dims{args.attrs.integer(0)};
+    checkNotEmpty(row, sizes, cpu::reducedDims(row.name, dims, sizes.size()));
+    out.add(reducedSizes(row.name, sizes, dims, keepdimAttr(args.attrs)), DType::I64);
+}
+void inferTruth(const OpArgs&, OutputMetas& out) { out.add({}, DType::Bool); }
+
+/// Elements equal to the extreme share the gradient.
+void extremeVjp(const VjpArgs& a, std::span<Tensor> out) {
+    const Tensor& x = a.input(0);
+    const Tensor winners = to(eq(restoreDims(a, a.output(0)), x), x.dtype());
+    const Tensor count = sum(winners, dimsAttr(a.attrs), true);
+    out[0] = div(mul(restoreDims(a, a.grad()), winners), count);
+}
+
+template <const OpDef& row>
+constexpr OpDef extreme(std::string_view name, KernelFn kernel) {
+    return reductionRow(name, TypeRule::AsIs, inferExtreme<row>, extremeVjp, true, true, kernel);
+}
+template <const OpDef& row>
+constexpr OpDef position(std::string_view name, KernelFn kernel) {
+    return reductionRow(name, TypeRule::AsIs, inferArg<row>, nullptr, false, false, kernel,
+                        kDimKeepdim);
+}
+constexpr OpDef truth(std::string_view name, KernelFn kernel) {
+    return reductionRow(name, TypeRule::AsIs, inferTruth, nullptr, false, false, kernel, {});
+}
+
+}  // namespace
+
+constinit OpDef kAmax = extreme<kAmax>("amax", cpu::amax);
+constinit OpDef kAmin = extreme<kAmin>("amin", cpu::amin);
+constinit OpDef kArgmax = position<kArgmax>("argmax", cpu::argmax);
+constinit OpDef kArgmin = position<kArgmin>("argmin", cpu::argmin);
+constinit OpDef kAny = truth("any", cpu::any);
+constinit OpDef kAll = truth("all", cpu::all);
+
+Tensor amax(const Tensor& x, const Dims& dims, bool keepdim, Site site) {
+    return call1(kAmax, {&x}, Attrs{dims, keepdim}, site);
+}
+Tensor amin(const Tensor& x, const Dims& dims, bool keepdim, Site site) {
+    return call1(kAmin, {&x}, Attrs{dims, keepdim}, site);
+}
+Tensor argmax(const Tensor& x, std::int64_t dim, bool keepdim, Site site) {
+    return call1(kArgmax, {&x}, Attrs{dim, keepdim}, site);
+}
+Tensor argmin(const Tensor& x, std::int64_t dim, bool keepdim, Site site) {
+    return call1(kArgmin, {&x}, Attrs{dim, keepdim}, site);
+}
+Tensor any(const Tensor& x, Site site) { return call1(kAny, {&x}, {}, site); }
+Tensor all(const Tensor& x, Site site) { return call1(kAll, {&x}, {}, site); }
+
+}  // namespace tapescope::engine
