@@ -30,7 +30,7 @@ void Stepping::arm(StepMode mode, From from, const Depth& at, std::uint64_t opId
 
 bool Stepping::notDeeper(const Depth& at) const {
     if (at.backward != m_start.backward) return at.backward < m_start.backward;
-    if (at.op > m_start.op) return false;
+    if (at.op > m_start.op || (m_start.ofUser && !at.ofUser)) return false;
     // Modules in backward are those of the forward calls: their depth says nothing about nesting
     // here.
     return m_start.backward > 0 || at.module <= m_start.module;

@@ -12,6 +12,8 @@ struct Depth {
     int backward = 0;  ///< backward passes around it; 0 = forward
     int module = -1;   ///< of the module in whose forward it stands; -1 = the program
     int op = 0;        ///< operator calls around it (composites)
+    bool ofUser =
+        true;  ///< it has a site; the engine's own calls (backward's first gradient) have none
 };
 
 int backwardDepth(const BackwardFrame* node);

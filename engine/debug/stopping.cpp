@@ -104,7 +104,8 @@ void Debugger::Impl::opBegin(const OpCall& call) {
             useSite && linePass.enter(lineScope(call.module, call.site), call.site, call.op);
         if (!matches.empty()) countHits(matches, lineBegins, hits);
     }
-    const Depth depth{backwardDepth(call.backward), moduleDepth(call.module), depthOutside};
+    const Depth depth{backwardDepth(call.backward), moduleDepth(call.module), depthOutside,
+                      call.site.known()};
     Cause cause;
     if (decide(hits, stepping.endsAtOp(depth), true, cause)) {
         stop({&call, call.backward, call.module}, Stepping::From::BeforeOp, depth,
@@ -208,7 +209,7 @@ void Debugger::Impl::stop(const Place& place, Stepping::From from, const Depth& 
     flags.fetch_and(~std::uint32_t{kStep | kPause | kEntry}, std::memory_order_acq_rel);
 
     Program program;
-    program.step = inStep ? step : -1;
+    program.step = step;
     {
         const std::lock_guard lock(mutex);
         program.root = root;
