@@ -360,6 +360,9 @@ private:
                 line.points.push_back({at.x + p.x, at.y + p.y});
             }
             appendEnd(line.points, piece, false, spread[i]);
+            line.upward = upward(piece.level);
+            line.arrow = m_levels.isNode(piece.to) ||
+                         (m_levels.isGroup(piece.to) && !shown(m_levels.groupOf(piece.to)));
             m_scene.lines.push_back(std::move(line));
         }
     }

@@ -55,6 +55,8 @@ struct SceneBox {
 /// A piece of an edge inside one group; drawn as a curve that is vertical at each point.
 struct SceneLine {
     std::vector<LayoutPoint> points;
+    bool arrow = false;  ///< ends at a box, not at a border
+    bool upward = false;
 };
 
 /// An edge between two boxes: all its pieces, or none if it is a chip.

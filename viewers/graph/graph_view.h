@@ -85,6 +85,9 @@ signals:
     /// "Run to here" of the context menu.
     void runToRequested(const QString& op, const QString& module, bool backward);
 
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
 private:
     struct Impl;
     std::unique_ptr<Impl> m_impl;

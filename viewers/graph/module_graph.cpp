@@ -13,6 +13,8 @@ namespace tapescope::viewers {
 
 namespace {
 
+constexpr std::size_t kMaxSparse = 16;
+
 GraphColumn columnOf(storage::Phase phase) {
     switch (phase) {
         case storage::Phase::Backward:
@@ -46,6 +48,7 @@ public:
         : m_graph(graph) {
         for (const storage::ModuleRow& row : modules) m_rows.emplace(row.id, &row);
         for (const storage::GraphNode& node : graph.nodes) {
+            if (node.seq > kMaxSparse * graph.nodes.size()) continue;  // damaged: no such numbering
             m_bySeq.emplace(node.seq, &node);
             m_seqs = std::max(m_seqs, node.seq + 1);
         }
@@ -174,11 +177,10 @@ private:
 
     void addNodes() {
         std::vector<const storage::GraphNode*> order;
-        for (const storage::GraphNode& node : m_graph.nodes) order.push_back(&node);
-        std::ranges::stable_sort(order, {}, [](const storage::GraphNode* n) { return n->seq; });
+        for (const auto& [seq, node] : m_bySeq) order.push_back(node);
+        std::ranges::sort(order, {}, [](const storage::GraphNode* n) { return n->seq; });
         std::map<std::pair<int, std::int32_t>, std::vector<const storage::GraphNode*>> gradients;
         for (const storage::GraphNode* node : order) {
-            if (m_result.nodeOfSeq[node->seq] >= 0) continue;
             const GraphColumn column = columnOf(node->phase);
             const int group = column == GraphColumn::Backward ? backwardGroup(*node)
                                                               : forwardGroup(column, node->module);
