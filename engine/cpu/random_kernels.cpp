@@ -146,8 +146,9 @@ void bernoulli(const OpArgs& args, std::span<Tensor> outputs) {
         });
         const Words draw(out.numel());
         parallelRows(plan, kDrawGrain, [&](const std::array<std::int64_t, 2>& at, std::int64_t n) {
-            for (std::int64_t i = 0; i < n;
-                 ++i) {  // out is contiguous: its offset counts the elements
+            WordReader words(draw);
+            // out is contiguous: its offset counts the elements.
+            for (std::int64_t i = 0; i < n; ++i) {
                 const double u = static_cast<double>(words[at[0] + i]) * 0x1p-32;
                 y[at[0] + i] = u < static_cast<double>(probability[at[1] + i * step]) ? T(1) : T(0);
             }
