@@ -102,12 +102,20 @@ struct TapeWriter::Impl {
             work.notify_one();
         }
     }
-    /// For what may not be lost: waits while the backlog is full.
+    /// For what may not be lost and may be much: waits while the backlog is full.
     template <class Add>
     void add(std::size_t bytes, Add&& fn) {
         std::unique_lock lock(mutex);
         progress.wait(lock, [this] { return !accepting || !backlogFull(); });
         if (accepting) addLocked(bytes, std::forward<Add>(fn));
+    }
+    /// For small rows: never waits, never drops.
+    template <class T>
+    void addRow(T row, std::size_t extraBytes = 0) {
+        const std::lock_guard lock(mutex);
+        if (!accepting) return;
+        addLocked(sizeof(T) + extraBytes,
+                  [&](WriteBatch& b) { b.rows.emplace_back(std::move(row)); });
     }
     /// For events: above the backlog they are counted instead.
     template <class Event>
@@ -278,48 +286,31 @@ void TapeWriter::opEvents(std::vector<OpEvent> batch) {
 void TapeWriter::memoryEvents(std::vector<MemoryEvent> batch) {
     m_impl->addEvents(std::move(batch), &WriteBatch::memoryEvents, &Impl::droppedMemoryEvents);
 }
-void TapeWriter::lane(LaneRow row) {
-    m_impl->add(sizeof row, [&](WriteBatch& b) { b.rows.emplace_back(std::move(row)); });
-}
-void TapeWriter::module(ModuleRow row) {
-    m_impl->add(sizeof row + row.path.size(),
-                [&](WriteBatch& b) { b.rows.emplace_back(std::move(row)); });
-}
-void TapeWriter::site(SiteRow row) {
-    m_impl->add(sizeof row + row.file.size(),
-                [&](WriteBatch& b) { b.rows.emplace_back(std::move(row)); });
-}
+void TapeWriter::lane(LaneRow row) { m_impl->addRow(std::move(row)); }
+void TapeWriter::module(ModuleRow row) { m_impl->addRow(std::move(row)); }
+void TapeWriter::site(SiteRow row) { m_impl->addRow(std::move(row)); }
 void TapeWriter::source(SourceRow row) {
-    m_impl->add(sizeof row + row.text.size(),
-                [&](WriteBatch& b) { b.rows.emplace_back(std::move(row)); });
+    const std::size_t bytes = row.text.size();
+    m_impl->addRow(std::move(row), bytes);
 }
 void TapeWriter::graph(Graph graph) {
     m_impl->add(sizeOf(graph), [&](WriteBatch& b) { b.rows.emplace_back(std::move(graph)); });
 }
-void TapeWriter::dropGraph(GraphId id) {
-    m_impl->add(sizeof id, [&](WriteBatch& b) { b.rows.emplace_back(WriteBatch::DropGraph{id}); });
-}
-void TapeWriter::step(StepRow row) {
-    m_impl->add(sizeof row, [&](WriteBatch& b) { b.rows.emplace_back(row); });
-}
+void TapeWriter::dropGraph(GraphId id) { m_impl->addRow(WriteBatch::DropGraph{id}); }
+void TapeWriter::step(StepRow row) { m_impl->addRow(row); }
 void TapeWriter::opSummary(std::vector<OpSummary> rows) {
-    m_impl->add(rows.size() * sizeof(OpSummary),
-                [&](WriteBatch& b) { b.rows.emplace_back(std::move(rows)); });
+    const std::size_t bytes = rows.size() * sizeof(OpSummary);
+    m_impl->addRow(std::move(rows), bytes);
 }
 void TapeWriter::log(LogRow row) {
     m_impl->add(sizeof row + row.text.size(),
                 [&](WriteBatch& b) { b.rows.emplace_back(std::move(row)); });
 }
 void TapeWriter::lost(std::string_view what, std::int64_t count, std::string_view reason) {
-    if (count == 0) return;
-    m_impl->add(sizeof(LossCount), [&](WriteBatch& b) {
-        b.rows.emplace_back(LossCount{std::string(what), count, std::string(reason)});
-    });
+    if (count != 0) m_impl->addRow(LossCount{std::string(what), count, std::string(reason)});
 }
 void TapeWriter::environment(std::string_view key, std::string_view value) {
-    m_impl->add(sizeof(WriteBatch::Environment) + value.size(), [&](WriteBatch& b) {
-        b.rows.emplace_back(WriteBatch::Environment{std::string(key), std::string(value)});
-    });
+    m_impl->addRow(WriteBatch::Environment{std::string(key), std::string(value)}, value.size());
 }
 
 Status TapeWriter::flush() {

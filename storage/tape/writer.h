@@ -20,10 +20,10 @@ struct WriterOptions {
 };
 
 /// Writes one tape from any number of threads: calls enqueue, one writer thread owns the SQLite
-/// connection (WAL, synchronous=NORMAL). Only flush(), seal() and a full backlog of scalars block.
-/// After a write error (disk full) the writer stops accepting, keeps what was committed, and every
-/// later flush()/seal() returns the error. While it lives it leaves a heartbeat, so that readers
-/// can tell a live run from a cut one.
+/// connection (WAL, synchronous=NORMAL). Only flush(), seal() and, while the backlog is full,
+/// scalars, histograms, graphs and log rows block. After a write error (disk full) the writer stops
+/// accepting, keeps what was committed, and every later flush()/seal() returns the error. While it
+/// lives it leaves a heartbeat, so that readers can tell a live run from a cut one.
 class TapeWriter final {
 public:
     /// The file appears complete, under its name, or not at all. Errors name it: exists already,
