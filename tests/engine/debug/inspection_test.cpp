@@ -5,6 +5,7 @@
 #include "engine/debug/tensor_stats.h"
 #include "engine/errors.h"
 #include "engine/observe/context.h"
+#include "engine/ops/op_def.h"
 #include "engine/tensor/tensor_impl.h"
 
 #include <cmath>
