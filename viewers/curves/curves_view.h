@@ -16,9 +16,10 @@ namespace tapescope::viewers {
 
 class TapeSession;
 
-/// Scalars and histograms of one or more runs as a grid of live charts. Tags that measure the same (train/loss, val/loss) share
-/// a chart; colours tell runs apart (or tags, while there is one run). Cursor, zoom along x and the step selected are the
-/// same in all charts. Owns no session: a session that is destroyed leaves the view. GUI thread only.
+/// Scalars and histograms of one or more runs as a grid of live charts. Tags that measure the same
+/// (train/loss, val/loss) share a chart; colours tell runs apart (or tags, while there is one run).
+/// Cursor, zoom along x and the step selected are the same in all charts. Owns no session: a
+/// session that is destroyed leaves the view. GUI thread only.
 class CurvesView final : public QWidget {
     Q_OBJECT
 public:
@@ -26,7 +27,8 @@ public:
     explicit CurvesView(Selection* selection, QWidget* parent = nullptr);
     ~CurvesView() override;
 
-    /// Shows another run; the first one is the one in front. Its name is the session's displayName() unless given.
+    /// Shows another run; the first one is the one in front. Its name is the session's
+    /// displayName() unless given.
     void addRun(TapeSession* session, const QString& name = {});
     void removeRun(TapeSession* session);
     void setRunVisible(TapeSession* session, bool visible);
@@ -44,7 +46,8 @@ public:
     void setLogY(bool on);
     /// Titles of the charts shown, in order ("loss", "accuracy", "lr").
     QStringList chartTitles() const;
-    /// Shows a tag in another chart ("loss"), or in one of its own (its name). Remembered for tags that come later.
+    /// Shows a tag in another chart ("loss"), or in one of its own (its name). Remembered for tags
+    /// that come later.
     void setChartOf(const QString& tag, const QString& chart);
 
     /// Settings to remember (smoothing, axis, log, charts chosen), as one opaque value, and back.
