@@ -11,7 +11,7 @@ namespace tapescope::app {
 struct TcpOptions {
     std::uint16_t port = 0;  ///< 0 = any free one
     int sessions = 0;        ///< return after so many; 0 = serve until stopped
-    std::stop_token stop;    ///< ends the running session (its tape is sealed) and returns
+    std::stop_token stop{};  ///< ends the running session (its tape is sealed) and returns
 };
 
 /// Speaks the Debug Adapter Protocol (docs/dap.md) on stdin and stdout for one session; whatever
