@@ -17,7 +17,8 @@ namespace tapescope::engine {
 namespace {
 
 Tensor leaf(std::initializer_list<double> values) {
-    return Tensor::from<double>(values, {static_cast<std::int64_t>(values.size())}).set_requires_grad(true);
+    return Tensor::from<double>(values, {static_cast<std::int64_t>(values.size())})
+        .set_requires_grad(true);
 }
 
 template <class E, class Fn>
@@ -79,7 +80,8 @@ TEST(Autograd, HigherDerivativesOfACubeAreExact) {
     const Tensor second = grad(std::span(&total, 1), std::span(&x, 1), {}, true, true)[0];
     EXPECT_EQ(second.to_vector(), (std::vector<double>{12, -18}));
     const Tensor again = sum(second);
-    EXPECT_EQ(grad(std::span(&again, 1), std::span(&x, 1))[0].to_vector(), (std::vector<double>{6, 6}));
+    EXPECT_EQ(grad(std::span(&again, 1), std::span(&x, 1))[0].to_vector(),
+              (std::vector<double>{6, 6}));
     EXPECT_FALSE(x.grad().defined());
 }
 
@@ -96,7 +98,8 @@ TEST(Autograd, GradOfAnUnusedInputIsAnErrorUnlessAllowed) {
     const Tensor unused = leaf({1});
     const Tensor y = sum(x * 2.0);
     EXPECT_THROW((void)grad(std::span(&y, 1), std::span(&unused, 1), {}, true), AutogradError);
-    EXPECT_FALSE(grad(std::span(&y, 1), std::span(&unused, 1), {}, false, false, true)[0].defined());
+    EXPECT_FALSE(
+        grad(std::span(&y, 1), std::span(&unused, 1), {}, false, false, true)[0].defined());
 }
 
 TEST(Autograd, NothingIsRecordedUnderNoGrad) {
@@ -126,7 +129,8 @@ TEST(Autograd, AnOverwrittenOutputNamesVictimAndCulprit) {
     add_(y, Tensor::scalar(1.0, DType::F64));
     const std::string text = messageOf<InPlaceError>([&] { sum(y).backward(); });
     EXPECT_NE(text.find("exp backward: the output f64[3]"), std::string::npos) << text;
-    EXPECT_NE(text.find("saved as version 0 is now at version 1: add_ at tests/engine/autograd/autograd_test.cpp:"),
+    EXPECT_NE(text.find("saved as version 0 is now at version 1: add_ at "
+                        "tests/engine/autograd/autograd_test.cpp:"),
               std::string::npos)
         << text;
     EXPECT_FALSE(x.grad().defined());

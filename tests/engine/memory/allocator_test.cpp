@@ -84,7 +84,8 @@ TEST(CachingAllocator, RefusesWhatIsOverTheLimitAndSaysWhatIsHeld) {
         FAIL() << "the limit was ignored";
     } catch (const OutOfMemoryError& e) {
         EXPECT_STREQ(e.what(),
-                     "out of memory on cpu: 4.2 MB requested, 5.2 MB in use by tensors, 0.0 MB cached, limit 8.4 MB; "
+                     "out of memory on cpu: 4.2 MB requested, 5.2 MB in use by tensors, 0.0 MB "
+                     "cached, limit 8.4 MB; "
                      "use a smaller batch or free tensors that are still referenced");
     }
     EXPECT_EQ(allocator.stats().failures, 1);
@@ -133,7 +134,7 @@ TEST(CachingAllocator, LiveBlocksNeverOverlapUnderARandomLoad) {
     std::vector<Held> held;
     for (int i = 0; i < 20000; ++i) {
         if (held.size() < 300 && random() % 3 != 0) {
-            const unsigned exponent = random() % 22;
+            const std::size_t exponent = random() % 22;
             const std::size_t size = 1 + random() % (std::size_t{1} << exponent);
             const auto mark = static_cast<unsigned char>(random());
             held.push_back({allocator.allocate(size), size, mark});
@@ -164,7 +165,8 @@ TEST(CachingAllocator, ThreadsMayFreeEachOthersBlocks) {
     std::vector<CachingAllocator::Block> blocks(1000);
     {
         const std::jthread maker([&] {
-            for (std::size_t i = 0; i < blocks.size(); ++i) blocks[i] = allocator.allocate(100 + i * 7);
+            for (std::size_t i = 0; i < blocks.size(); ++i)
+                blocks[i] = allocator.allocate(100 + i * 7);
         });
         const std::jthread other([&] {
             for (int i = 0; i < 1000; ++i) allocator.deallocate(allocator.allocate(4096));

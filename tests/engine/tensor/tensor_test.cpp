@@ -45,8 +45,10 @@ TEST(Tensor, SizeCountsFromTheEnd) {
 TEST(TensorPrinting, LooksLikeNumPy) {
     EXPECT_EQ(Tensor::from<float>({1, 2.5F, -3, 4}, {2, 2}).to_string(),
               "tensor([[ 1.0000,  2.5000],\n        [-3.0000,  4.0000]], f32[2,2])");
-    EXPECT_EQ(Tensor::from<std::int64_t>({1, 20, 300}, {3}).to_string(), "tensor([  1,  20, 300], i64[3])");
-    EXPECT_EQ(Tensor::from<bool>({true, false}, {2}).to_string(), "tensor([ true, false], bool[2])");
+    EXPECT_EQ(Tensor::from<std::int64_t>({1, 20, 300}, {3}).to_string(),
+              "tensor([  1,  20, 300], i64[3])");
+    EXPECT_EQ(Tensor::from<bool>({true, false}, {2}).to_string(),
+              "tensor([ true, false], bool[2])");
     EXPECT_EQ(Tensor::scalar(3).to_string(), "tensor(3., f32[])");
     EXPECT_EQ(Tensor::empty({0, 3}).to_string(), "tensor([], f32[0,3])");
     EXPECT_EQ(Tensor().to_string(), "tensor(undefined)");
@@ -55,8 +57,10 @@ TEST(TensorPrinting, LooksLikeNumPy) {
 TEST(TensorPrinting, ShowsWhatIsNotFiniteAndUsesExponentsForWideRanges) {
     const float nan = std::numeric_limits<float>::quiet_NaN();
     const float inf = std::numeric_limits<float>::infinity();
-    EXPECT_EQ(Tensor::from<float>({nan, -inf, 1.5F}, {3}).to_string(2), "tensor([ nan, -inf, 1.50], f32[3])");
-    EXPECT_EQ(Tensor::from<double>({1e-9, 1.0}, {2}).to_string(1), "tensor([1.0e-09, 1.0e+00], f64[2])");
+    EXPECT_EQ(Tensor::from<float>({nan, -inf, 1.5F}, {3}).to_string(2),
+              "tensor([ nan, -inf, 1.50], f32[3])");
+    EXPECT_EQ(Tensor::from<double>({1e-9, 1.0}, {2}).to_string(1),
+              "tensor([1.0e-09, 1.0e+00], f64[2])");
 }
 
 TEST(TensorPrinting, SummarisesLargeTensors) {
