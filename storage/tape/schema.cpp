@@ -141,12 +141,14 @@ Status createSchema(Database& db) {
 }
 
 Status migrate(Database& db, int from, int to, std::span<const Migration> steps) {
-    Transaction all(db, Transaction::Kind::Write);
-    if (!all.status().ok()) {
+    if (sqlite3_db_readonly(db.handle(), "main") == 1) {
         return Status::error(
-            "the tape's schema " + std::to_string(from) +
-            " must be brought up to date, which needs a writable file: " + all.status().message());
+            "\"" + db.path() + "\" has tape schema " + std::to_string(from) +
+            " and must be brought up to date, which needs a writable file: copy it to a folder "
+            "you may write to");
     }
+    Transaction all(db, Transaction::Kind::Write);
+    if (!all.status().ok()) return all.status();
     for (int version = from; version < to; ++version) {
         const auto step = std::ranges::find(steps, version, &Migration::from);
         if (step == steps.end()) {

@@ -21,6 +21,9 @@ double wallNow() {
         .count();
 }
 
+// How long sealing waits for a reader in the middle of a call.
+constexpr int kSealWaitMs = 1000;
+
 constexpr const char* kSetMeta = "INSERT OR REPLACE INTO meta VALUES(?,?)";
 
 }  // namespace
@@ -117,6 +120,7 @@ Status TapeSink::seal(RunOutcome outcome, std::string_view message) {
     }
     // Everything is safe from here on. Readers at work may keep the log from being folded in or put
     // away: then the last one to close the tape does it.
+    sqlite3_busy_timeout(m_db->handle(), kSealWaitMs);
     sqlite3_wal_checkpoint_v2(m_db->handle(), nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr,
                               nullptr);
     sqlite3_busy_timeout(m_db->handle(), 0);
