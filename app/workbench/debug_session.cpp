@@ -337,6 +337,15 @@ void DebugSession::go(const QString& command, const QJsonObject& extra) {
 }
 
 void DebugSession::resume() { go(QStringLiteral("continue")); }
+void DebugSession::resumeWhenBreakpointsAreSet() {
+    if (m_state != SessionState::Stopped) return;
+    m_resend.stop();
+    const quint64 generation = m_generation;
+    sendBreakpoints([this, generation] {
+        if (generation == m_generation) resume();
+    });
+}
+
 void DebugSession::stepOver() { go(QStringLiteral("next")); }
 void DebugSession::stepInto() { go(QStringLiteral("stepIn")); }
 void DebugSession::stepOut() { go(QStringLiteral("stepOut")); }

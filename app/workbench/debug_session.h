@@ -38,6 +38,8 @@ public:
     /// Starts a run. A run that is still going is stopped first.
     void launch(const LaunchSpec& spec);
     void resume();
+    /// Continues once the adapter has the store's present breakpoints ("run to here").
+    void resumeWhenBreakpointsAreSet();
     void pause();
     /// Ends the run with a sealed tape; asked a second time, or after ten seconds, kills the child.
     void stop();

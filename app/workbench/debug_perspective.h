@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QObject>
+
+class QDockWidget;
+
+namespace tapescope::viewers {
+class GraphView;
+class Selection;
+class SourceView;
+class TensorView;
+}  // namespace tapescope::viewers
+
+namespace tapescope::app {
+
+class BreakpointPanel;
+class BreakpointStore;
+class ConsolePanel;
+class DapTensorProvider;
+class DebugSession;
+class Perspective;
+class StackPanel;
+class TensorTree;
+
+/// The Debug perspective: graph over source, and beside them stack, tensors, inspector, breakpoints
+/// and console. Builds the panes and what they tell each other; what they show of a run comes from
+/// the GraphFollower.
+class DebugPerspective final : public QObject {
+    Q_OBJECT
+
+public:
+    DebugPerspective(DebugSession& session, BreakpointStore& breakpoints,
+                     viewers::Selection& selection, QObject* parent = nullptr);
+
+    Perspective* window() const { return m_window; }
+    viewers::GraphView* graph() const { return m_graph; }
+    viewers::SourceView* source() const { return m_source; }
+    viewers::TensorView* tensor() const { return m_tensor; }
+    TensorTree* tensors() const { return m_tensors; }
+    StackPanel* stack() const { return m_stack; }
+    BreakpointPanel* breakpoints() const { return m_breakpointPanel; }
+    ConsolePanel* console() const { return m_console; }
+    void showConsole();
+    void showBreakpoints();
+
+private:
+    void build();
+    void connectPanes();
+    void showBreakpointMarks();
+
+    DebugSession& m_session;
+    BreakpointStore& m_store;
+    viewers::Selection& m_selection;
+    Perspective* m_window;
+    viewers::GraphView* m_graph;
+    viewers::SourceView* m_source;
+    viewers::TensorView* m_tensor;
+    DapTensorProvider* m_provider;
+    StackPanel* m_stack;
+    TensorTree* m_tensors;
+    BreakpointPanel* m_breakpointPanel;
+    ConsolePanel* m_console;
+    QDockWidget* m_consoleDock = nullptr;
+    QDockWidget* m_breakpointDock = nullptr;
+};
+
+}  // namespace tapescope::app

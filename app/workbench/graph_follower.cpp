@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/workbench/graph_follower.h"
+
+#include "app/workbench/breakpoint_store.h"
+#include "app/workbench/debug_session.h"
+#include "viewers/graph/graph_view.h"
+#include "viewers/models/selection.h"
+#include "viewers/models/timeline_model.h"
+#include "viewers/source/source_view.h"
+
+#include <QFileInfo>
+
+#include <algorithm>
+#include <optional>
+
+namespace tapescope::app {
+
+using viewers::GraphPtr;
+using viewers::TapeSession;
+using viewers::TapeSnapshot;
+using viewers::TimelineData;
+
+namespace {
+constexpr int kCostsMs = 500;  // while a run is live, times are brought up to date this often
+}
+
+StepCosts stepCosts(const TimelineData& timeline, std::int64_t step) {
+    StepCosts out;
+    const std::optional<viewers::EventRef> whole = timeline.findStep(step);
+    if (!whole) return out;
+    const std::int64_t begin = timeline.startOf(*whole);
+    const std::int64_t end = timeline.endOf(*whole);
+    for (std::size_t r = 0; r < timeline.rows.size(); ++r) {
+        const viewers::TimelineRow& row = timeline.rows[r];
+        if (row.kind != viewers::RowKind::Operator) continue;
+        for (std::size_t i = row.firstEndingAfter(begin); i < row.size() && row.startNs(i) < end;
+             ++i) {
+            const viewers::EventRef ref{r, i};
+            const viewers::EventDetail& detail = timeline.detail(ref);
+            if (detail.step != step || detail.kind != storage::OpEvent::Kind::Operator) continue;
+            const auto ns = static_cast<double>(timeline.durationOf(ref));
+            if (detail.seq >= out.nsBySeq.size())
+                out.nsBySeq.resize(detail.seq + std::size_t{1}, 0);
+            out.nsBySeq[detail.seq] += ns;
+            // Operators inside operators are part of the outer one's line already.
+            if (row.depth > 0 || !timeline.structure) continue;
+            if (const storage::SiteRow* site = timeline.structure->site(detail.site))
+                out.nsByLine[QString::fromStdString(site->file)][static_cast<int>(site->line)] +=
+                    ns;
+        }
+    }
+    return out;
+}
+
+bool isBeginOf(const storage::Graph& part, const storage::Graph& whole) {
+    if (part.nodes.size() > whole.nodes.size()) return false;
+    for (std::size_t i = 0; i < part.nodes.size(); ++i) {
+        const storage::GraphNode& a = part.nodes[i];
+        const storage::GraphNode& b = whole.nodes[i];
+        if (a.op != b.op || a.module != b.module || a.phase != b.phase) return false;
+    }
+    return true;
+}
+
+GraphFollower::GraphFollower(DebugSession& session, viewers::Selection& selection,
+                             viewers::GraphView& graph, viewers::SourceView& source,
+                             QObject* parent)
+    : QObject(parent),
+      m_session(session),
+      m_selection(selection),
+      m_graph(graph),
+      m_source(source) {
+    m_costsTimer.setSingleShot(true);
+    m_costsTimer.setInterval(kCostsMs);
+    connect(&m_costsTimer, &QTimer::timeout, this, &GraphFollower::showCosts);
+    connect(&m_session, &DebugSession::stopped, this, [this](const StopInfo& stop) {
+        if (!ownsTape()) return;
+        // A stop takes every view along: the run's step is the step shown.
+        m_selection.setStep(-1);
+        m_tape->refresh();
+        requestGraph();
+        showMarks();
+        if (stop.line > 0) m_source.setCurrentLine(stop.file, stop.line);
+    });
+    connect(&m_session, &DebugSession::framesChanged, this, [this] {
+        // The innermost frame knows its line even where the stop event does not (entering a
+        // module).
+        if (!m_session.isStopped() || m_session.frames().empty() || m_session.stopInfo().line > 0)
+            return;
+        for (const StackFrame& frame : m_session.frames()) {
+            if (frame.line <= 0) continue;
+            m_source.setCurrentLine(frame.sourcePath, frame.line);
+            break;
+        }
+    });
+    connect(&m_session, &DebugSession::stateChanged, this, [this](SessionState state) {
+        if (state != SessionState::Stopped) {
+            showMarks();
+            m_source.clearCurrentLine();
+        }
+    });
+    connect(&m_selection, &viewers::Selection::stepChanged, this, [this] {
+        requestGraph();
+        showMarks();
+    });
+    connect(&m_selection, &viewers::Selection::opChanged, this, &GraphFollower::followSelection);
+    connect(&m_selection, &viewers::Selection::siteChanged, this, [this] {
+        if (m_selection.site().valid())
+            m_source.showLine(m_selection.site().file, m_selection.site().line);
+    });
+    connect(&m_graph, &viewers::GraphView::activated, this, &GraphFollower::showSourceOf);
+    connect(&m_graph, &viewers::GraphView::selected, this, &GraphFollower::showSourceOf);
+    connect(&m_source, &viewers::SourceView::lineChosen, this,
+            [this](const QString& file, int line) {
+                m_selection.setSite({file, line});
+                if (!m_shown || m_tape.isNull() || !m_tape->snapshot().structure) return;
+                for (const storage::GraphNode& node : m_shown->nodes) {
+                    const storage::SiteRow* site = m_tape->snapshot().structure->site(node.site);
+                    if (site == nullptr || static_cast<int>(site->line) != line) continue;
+                    if (!samePath(QString::fromStdString(site->file), file)) continue;
+                    m_graph.selectNode(node.seq);
+                    return;
+                }
+            });
+}
+
+bool GraphFollower::ownsTape() const {
+    return !m_tape.isNull() && m_session.isActive() &&
+           QFileInfo(m_session.spec().tapePath).absoluteFilePath() == m_tape->path();
+}
+
+std::int64_t GraphFollower::wantedStep() const {
+    if (m_selection.step() >= 0) return m_selection.step();
+    return ownsTape() && m_session.isStopped() ? m_session.stopInfo().step : -1;
+}
+
+void GraphFollower::setTape(TapeSession* tape) {
+    if (!m_tape.isNull()) m_tape->disconnect(this);
+    m_tape = tape;
+    m_complete.clear();
+    m_loaded.reset();
+    m_shown.reset();
+    m_costsOfStep = -1;
+    m_sourceCount = 0;
+    m_graph.setGraph(nullptr);
+    m_source.setSources({});
+    if (tape == nullptr) return;
+    connect(tape, &TapeSession::changed, this, [this](TapeSession::Parts parts) {
+        if (parts.testFlag(TapeSession::StructurePart)) showSources();
+        if (parts & (TapeSession::Graphs | TapeSession::Steps)) requestGraph();
+        if (parts & (TapeSession::Events | TapeSession::Steps) && !m_costsTimer.isActive())
+            m_costsTimer.start();
+    });
+    connect(tape, &TapeSession::graphLoaded, this, &GraphFollower::onLoaded);
+    showSources();
+    requestGraph();
+    showMarks();
+}
+
+void GraphFollower::showSources() {
+    const auto& structure = m_tape->snapshot().structure;
+    if (!structure || structure->sources.size() == m_sourceCount) return;
+    m_sourceCount = structure->sources.size();
+    m_source.setSources(structure->sources);
+    if (ownsTape() && m_session.isStopped() && m_session.stopInfo().line > 0)
+        m_source.setCurrentLine(m_session.stopInfo().file, m_session.stopInfo().line);
+    emit graphShown();  // breakpoint marks belong to files that were not known before
+}
+
+void GraphFollower::requestGraph() {
+    if (m_tape.isNull()) return;
+    const storage::GraphId id = m_tape->snapshot().graphToShow(wantedStep());
+    if (id == 0) return;
+    if (const auto it = m_complete.constFind(id); it != m_complete.cend()) {
+        m_tape->requestGraph(0);
+        m_loaded = *it;
+        show(*it);
+        return;
+    }
+    m_tape->requestGraph(id);
+}
+
+void GraphFollower::onLoaded(const GraphPtr& graph) {
+    if (!graph) return;
+    m_loaded = graph;
+    if (graph->complete) {
+        m_complete.insert(graph->id, graph);
+        show(graph);
+        return;
+    }
+    for (const GraphPtr& whole : std::as_const(m_complete)) {
+        if (!isBeginOf(*graph, *whole)) continue;
+        show(whole);
+        return;
+    }
+    show(graph);
+}
+
+void GraphFollower::show(const GraphPtr& graph) {
+    if (graph == m_shown) {
+        showMarks();
+        return;
+    }
+    m_shown = graph;
+    m_costsOfStep = -1;
+    showCosts();
+    emit graphShown();
+}
+
+void GraphFollower::showCosts() {
+    if (!m_shown || m_tape.isNull()) return;
+    const TapeSnapshot& snapshot = m_tape->snapshot();
+    std::int64_t step = wantedStep();
+    // The newest step that has ended shows the costs of one that runs.
+    if (snapshot.steps && (step < 0 || snapshot.graphOfStep(step) != m_shown->id)) {
+        for (auto it = snapshot.steps->rbegin(); it != snapshot.steps->rend(); ++it) {
+            if (it->graph != m_shown->id) continue;
+            step = it->step;
+            break;
+        }
+    }
+    const bool graphIsNew = !m_graph.graph() || m_graph.graph()->graph.id != m_shown->id ||
+                            m_graph.graph()->graph.nodes.size() != m_shown->nodes.size();
+    if (!graphIsNew && step == m_costsOfStep) return;
+    auto data = std::make_shared<viewers::GraphData>();
+    data->graph = *m_shown;
+    if (snapshot.structure) {
+        data->modules = snapshot.structure->modules;
+        data->sites = snapshot.structure->sites;
+    }
+    if (snapshot.timeline && step >= 0) {
+        StepCosts costs = stepCosts(*snapshot.timeline, step);
+        if (!costs.nsBySeq.empty()) {
+            costs.nsBySeq.resize(m_shown->nodes.size(), 0);
+            data->timeNs = std::move(costs.nsBySeq);
+            m_costsOfStep = step;
+            for (auto it = costs.nsByLine.cbegin(); it != costs.nsByLine.cend(); ++it)
+                m_source.setLineCosts(it.key(), it.value());
+        }
+    }
+    m_graph.setGraph(std::move(data));
+    showMarks();
+}
+
+void GraphFollower::showMarks() {
+    const bool here = ownsTape() && m_session.isStopped() &&
+                      wantedStep() == m_session.stopInfo().step && m_session.stopInfo().seq >= 0;
+    if (!here) {
+        m_graph.setCurrent(std::nullopt);
+        m_graph.setProgress(std::nullopt);
+        return;
+    }
+    const StopInfo& stop = m_session.stopInfo();
+    const auto seq = static_cast<std::uint32_t>(stop.seq);
+    m_graph.setCurrent(seq, stop.afterOp);
+    m_graph.setProgress(stop.afterOp ? seq + 1 : seq);
+}
+
+void GraphFollower::showSourceOf(std::int64_t seq) {
+    if (!m_shown || m_tape.isNull() || !m_tape->snapshot().structure) return;
+    if (seq < 0 || seq >= static_cast<std::int64_t>(m_shown->nodes.size())) return;
+    const storage::SiteRow* site =
+        m_tape->snapshot().structure->site(m_shown->nodes[static_cast<std::size_t>(seq)].site);
+    if (site != nullptr)
+        m_source.showLine(QString::fromStdString(site->file), static_cast<int>(site->line));
+}
+
+void GraphFollower::followSelection() {
+    const viewers::OpRef& op = m_selection.op();
+    if (!op.valid()) return;
+    if (m_shown && op.graph == m_shown->id && op.seq >= 0) {
+        showSourceOf(op.seq);
+        return;
+    }
+    if (m_tape.isNull() || !m_tape->snapshot().timeline) return;
+    const TimelineData& timeline = *m_tape->snapshot().timeline;
+    const std::optional<viewers::EventRef> event = timeline.find(op);
+    if (!event || !timeline.structure) return;
+    if (const storage::SiteRow* site = timeline.structure->site(timeline.detail(*event).site))
+        m_source.showLine(QString::fromStdString(site->file), static_cast<int>(site->line));
+}
+
+}  // namespace tapescope::app

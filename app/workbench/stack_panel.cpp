@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/workbench/stack_panel.h"
+
+#include "app/workbench/debug_session.h"
+#include "app/workbench/empty_text.h"
+#include "viewers/common/theme.h"
+
+#include <QFileInfo>
+#include <QHeaderView>
+#include <QLabel>
+#include <QStackedLayout>
+#include <QTreeWidget>
+
+namespace tapescope::app {
+
+using viewers::Theme;
+
+namespace {
+constexpr int kFileRole = Qt::UserRole + 1;
+constexpr int kLineRole = Qt::UserRole + 2;
+}  // namespace
+
+StackPanel::StackPanel(DebugSession& session, QWidget* parent)
+    : QWidget(parent),
+      m_session(session),
+      m_pages(new QStackedLayout(this)),
+      m_view(new QTreeWidget) {
+    m_view->setObjectName(QStringLiteral("stackView"));
+    m_view->setColumnCount(2);
+    m_view->setHeaderHidden(true);
+    m_view->setRootIsDecorated(false);
+    m_view->setUniformRowHeights(true);
+    m_view->setAccessibleName(tr("Stack"));
+    m_view->header()->setStretchLastSection(false);
+    m_view->header()->setSectionResizeMode(0, QHeaderView::Stretch);
+    m_view->header()->setSectionResizeMode(1, QHeaderView::ResizeToContents);
+    m_pages->addWidget(
+        emptyText(tr("The stack appears when the model stops at a breakpoint or is paused (F6).")));
+    m_pages->addWidget(m_view);
+    connect(&m_session, &DebugSession::framesChanged, this, &StackPanel::refresh);
+    connect(m_view, &QTreeWidget::currentItemChanged, this, [this](QTreeWidgetItem* item) {
+        if (item == nullptr) return;
+        m_session.selectFrame(m_view->indexOfTopLevelItem(item));
+        emit frameChosen(item->data(0, kFileRole).toString(), item->data(0, kLineRole).toInt());
+    });
+}
+
+void StackPanel::refresh() {
+    const QSignalBlocker quiet(m_view);
+    const Theme& theme = Theme::current();
+    m_view->clear();
+    int row = 0;
+    for (const StackFrame& frame : m_session.frames()) {
+        const QString place = frame.sourcePath.isEmpty()
+                                  ? QString()
+                                  : QFileInfo(frame.sourcePath).fileName() + QLatin1Char(':') +
+                                        QString::number(frame.line);
+        auto* item = new QTreeWidgetItem(m_view, {frame.name, place});
+        item->setForeground(1, theme.color(Theme::Muted));
+        item->setFont(1, theme.smallMonoFont());
+        item->setFont(0, row == 0 ? theme.boldFont() : theme.font());
+        item->setToolTip(0, frame.name);
+        if (!frame.sourcePath.isEmpty())
+            item->setToolTip(1, QStringLiteral("%1:%2").arg(frame.sourcePath).arg(frame.line));
+        item->setData(0, kFileRole, frame.sourcePath);
+        item->setData(0, kLineRole, frame.line);
+        ++row;
+    }
+    if (row > 0) m_view->setCurrentItem(m_view->topLevelItem(m_session.currentFrame()));
+    m_pages->setCurrentIndex(row > 0 ? 1 : 0);
+}
+
+}  // namespace tapescope::app

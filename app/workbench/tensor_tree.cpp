@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/workbench/tensor_tree.h"
+
+#include "app/workbench/debug_session.h"
+#include "app/workbench/empty_text.h"
+#include "app/workbench/variable_model.h"
+#include "viewers/common/theme.h"
+
+#include <QHeaderView>
+#include <QLabel>
+#include <QStackedLayout>
+#include <QStyledItemDelegate>
+#include <QTreeView>
+
+#include <algorithm>
+
+namespace tapescope::app {
+namespace {
+
+using viewers::Theme;
+
+class TensorDelegate final : public QStyledItemDelegate {
+public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+    void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
+        QStyledItemDelegate::initStyleOption(option, index);
+        const Theme& theme = Theme::current();
+        const bool scope = !index.parent().isValid();
+        Theme::Role role = scope ? Theme::Muted : Theme::Text;
+        if (index.column() == VariableModel::NonFinite)
+            role = Theme::Bad;
+        else if (index.column() == VariableModel::Type)
+            role = Theme::Muted;
+        option->font = scope                 ? theme.smallFont()
+                       : index.column() == 0 ? theme.font()
+                                             : theme.smallMonoFont();
+        option->palette.setColor(QPalette::Text, theme.color(role));
+        option->palette.setColor(QPalette::HighlightedText, theme.color(role));
+        option->palette.setColor(QPalette::Highlight, theme.color(Theme::AccentSoft));
+        option->textElideMode =
+            index.column() == VariableModel::Type ? Qt::ElideMiddle : Qt::ElideRight;
+    }
+};
+
+}  // namespace
+
+TensorTree::TensorTree(DebugSession& session, QWidget* parent)
+    : QWidget(parent),
+      m_session(session),
+      m_model(new VariableModel(this)),
+      m_pages(new QStackedLayout(this)),
+      m_view(new QTreeView) {
+    m_view->setObjectName(QStringLiteral("tensorTree"));
+    m_view->setModel(m_model);
+    m_view->setItemDelegate(new TensorDelegate(m_view));
+    m_view->setUniformRowHeights(true);
+    m_view->setAllColumnsShowFocus(true);
+    m_view->setIndentation(12);
+    m_view->setAccessibleName(tr("Tensors"));
+    m_view->header()->setStretchLastSection(false);
+    m_view->header()->setMinimumSectionSize(36);
+    m_pages->addWidget(emptyText(
+        tr("The tensors of the current operator appear when the model stops: inputs, outputs, "
+           "parameters, gradients and what is saved for backward.")));
+    m_pages->addWidget(m_view);
+    connect(&m_session, &DebugSession::scopesChanged, this, &TensorTree::refresh);
+    connect(m_view->selectionModel(), &QItemSelectionModel::currentChanged, this,
+            [this](const QModelIndex& index) {
+                const Variable* v = m_model->variable(index);
+                if (v == nullptr || v->memoryReference.isEmpty()) return;
+                m_name = v->name;
+                m_scope = index.data(VariableModel::ScopeRole).toString();
+                emit tensorChosen(v->name, v->memoryReference);
+            });
+}
+
+void TensorTree::refresh() {
+    m_model->setScopes(m_session.scopes());
+    const bool any = m_model->rowCount() > 0;
+    m_pages->setCurrentIndex(any ? 1 : 0);
+    if (!any) {
+        emit becameStale();
+        return;
+    }
+    // Inputs and outputs are what a stop is about; long parameter lists stay closed unless they are
+    // all there is.
+    int shown = 0;
+    for (int row = 0; row < m_model->rowCount(); ++row) {
+        const QModelIndex scope = m_model->index(row, 0);
+        m_view->setFirstColumnSpanned(row, {}, true);
+        const int size = m_model->rowCount(scope);
+        const bool open = size <= 8 || shown == 0;
+        m_view->setExpanded(scope, open);
+        if (open) shown += size;
+    }
+    fitColumns();
+    QModelIndex again = m_model->indexOf(m_scope, m_name);
+    if (!again.isValid()) again = m_model->indexOf({}, m_name);
+    if (!again.isValid()) {
+        for (int row = 0; row < m_model->rowCount() && !again.isValid(); ++row) {
+            const QModelIndex scope = m_model->index(row, 0);
+            if (m_model->rowCount(scope) > 0) again = m_model->index(0, 0, scope);
+        }
+    }
+    if (again.isValid()) m_view->setCurrentIndex(again);
+}
+
+void TensorTree::fitColumns() {
+    bool trouble = false;
+    for (int row = 0; row < m_model->rowCount(); ++row) {
+        const QModelIndex scope = m_model->index(row, 0);
+        for (int i = 0; i < m_model->rowCount(scope); ++i)
+            trouble |= m_model->index(i, 0, scope).data(VariableModel::TroubleRole).toBool();
+    }
+    m_view->setColumnHidden(VariableModel::NonFinite, !trouble);
+    QHeaderView* header = m_view->header();
+    header->setSectionResizeMode(QHeaderView::ResizeToContents);
+    header->setSectionResizeMode(VariableModel::Name, QHeaderView::Stretch);
+}
+
+bool TensorTree::select(const QString& name) {
+    const QModelIndex index = m_model->indexOf({}, name);
+    if (!index.isValid()) return false;
+    m_view->setCurrentIndex(index);
+    m_view->scrollTo(index);
+    return true;
+}
+
+}  // namespace tapescope::app
