@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/cli/commands.h"
+#include "app/runner/wait_policy.h"
 #include "engine/errors.h"
 #include "engine/text.h"
 #include "plugins/api/model.h"
@@ -104,4 +105,7 @@ int main(int argc, char** argv) {
 }  // namespace
 }  // namespace tapescope::app
 
-int main(int argc, char** argv) { return tapescope::app::main(argc, argv); }
+int main(int argc, char** argv) {
+    tapescope::app::waitPassively(argv);
+    return tapescope::app::main(argc, argv);
+}
