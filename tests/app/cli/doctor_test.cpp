@@ -8,8 +8,11 @@ namespace tapescope::app {
 namespace {
 
 TEST(Doctor, WithoutADriverItSaysWhereToGetOne) {
-    const Finding f =
-        judgeCudaDriver({.libraryFound = false, .loadError = "libcuda.so.1: cannot open"});
+    const Finding f = judgeCudaDriver({.libraryFound = false,
+                                       .loadError = "libcuda.so.1: cannot open",
+                                       .initResult = 0,
+                                       .driverVersion = 0,
+                                       .devices = {}});
     EXPECT_FALSE(f.found);
     EXPECT_FALSE(f.required);
     EXPECT_NE(f.remedy.find("--gpus all"), std::string::npos);

@@ -180,9 +180,13 @@ TEST_F(Program, TheSameSeedGivesBitIdenticalCurves) {
     for (std::size_t i = 0; i < 2; ++i) {
         auto tape = storage::TapeReader::open(file(i == 0 ? "a.tape" : "b.tape"));
         ASSERT_TRUE(tape.ok());
-        for (const auto& tag : *(*tape)->tags()) {
+        const auto tags = (*tape)->tags();
+        ASSERT_TRUE(tags.ok());
+        for (const auto& tag : *tags) {
             if (tag.name != "train/loss") continue;
-            for (const auto& point : *(*tape)->scalars(tag.id)) losses[i].push_back(point.value);
+            const auto points = (*tape)->scalars(tag.id);
+            ASSERT_TRUE(points.ok());
+            for (const auto& point : *points) losses[i].push_back(point.value);
         }
     }
     EXPECT_EQ(losses[0].size(), 12U);
