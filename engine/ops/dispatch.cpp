@@ -246,12 +246,10 @@ Outputs call(const OpDef& op, std::span<const Tensor* const> inputs, const Attrs
         const MemoryRole role = state.backward ? MemoryRole::Temporary
                                 : grad         ? MemoryRole::Activation
                                                : MemoryRole::Temporary;
-        // What an in-place operator overwrites may be needed by its own gradient.
+        // What an in-place operator overwrites may be needed by its own gradient; recorded, for
+        // gradients of gradients.
         Tensor overwritten;
-        if (op.inplace && grad && (op.saveInputs & 1U)) {
-            const NoGradGuard guard;
-            overwritten = clone(args[0], site);
-        }
+        if (op.inplace && grad && (op.saveInputs & 1U)) overwritten = clone(args[0], site);
         if (!watched) {
             execute(op, args, metas, role, out);
             if (op.inplace) args[0].storage()->noteWrite(&op, site);

@@ -71,12 +71,12 @@ void leakyReluVjp(const VjpArgs& a, std::span<Tensor> out) {
 void leakyReluBackwardVjp(const VjpArgs& a, std::span<Tensor> out) {
     if (a.need(0)) out[0] = leakyReluBackward(a.grad(), a.input(1), a.attrs);
 }
-/// g where x > 0, else g alpha e^x. min(x, 0) keeps e^x finite where it is not used.
+/// g alpha e^x where x <= 0, else g. min(x, 0) keeps e^x finite where it is not used.
 void eluVjp(const VjpArgs& a, std::span<Tensor> out) {
     const Tensor& x = a.input(0);
     const double alpha = a.attrs.has(0) ? a.attrs.real(0) : 1.0;
     const Tensor slope = mul(exp(clamp(x, -std::numeric_limits<double>::infinity(), 0.0)), alpha);
-    out[0] = mul(a.grad(), where(gt(x, wrappedNumber(0.0)), wrappedNumber(1.0), slope));
+    out[0] = mul(a.grad(), where(le(x, wrappedNumber(0.0)), slope, wrappedNumber(1.0)));
 }
 void geluVjp(const VjpArgs& a, std::span<Tensor> out) {
     out[0] = geluBackward(a.grad(), a.input(0));

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/ops/op_def.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tapescope::engine::test {
+
+/// A tensor of a case file, row-major. A number stands for a Python number (a wrapped one).
+struct CaseValue {
+    bool absent = false;
+    bool number = false;
+    DType dtype = DType::F32;
+    Dims sizes;
+    std::vector<double> values;
+    std::vector<std::int64_t> integers;  ///< int64 values, which doubles would round
+};
+
+/// How a test lays a value out in memory.
+enum class Layout : std::uint8_t { Contiguous, Transposed, Gapped };
+std::string_view layoutName(Layout layout);
+/// as: another floating dtype for floating values.
+Tensor makeTensor(const CaseValue& value, Layout layout, std::optional<DType> as = {});
+
+/// One call of an operator with what an independent library computes for it. The format is
+/// documented in tests/data/ops/make_reference.py; to add cases, add them to cases_<family>.py
+/// there and run it.
+struct OperatorCase {
+    std::string op;
+    std::string label;
+    std::string place;  ///< "reference_reduce.txt:12"
+    std::vector<CaseValue> inputs;
+    Attrs attrs;
+    std::vector<CaseValue> outputs;
+    std::vector<std::pair<int, CaseValue>> givenGrads;     ///< of outputs
+    std::vector<std::pair<int, CaseValue>> expectedGrads;  ///< of inputs
+    std::optional<double> tolerance;
+    std::optional<std::uint64_t> seed;
+    bool contiguousOnly = false;
+    bool gradcheck = true;
+    bool secondOrder = true;
+    std::vector<std::size_t>
+        constant;                   ///< floating inputs that get no gradient (running statistics)
+    int gradOutputs = kMaxOutputs;  ///< gradients flow from the outputs before this one
+};
+
+/// Every case of tests/data/ops/reference_*.txt. Throws std::runtime_error naming file and line of
+/// what it cannot read.
+const std::vector<OperatorCase>& operatorCases();
+
+}  // namespace tapescope::engine::test

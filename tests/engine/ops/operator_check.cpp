@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "operator_check.h"
+
+#include "engine/autograd/autograd.h"
+#include "engine/observe/context.h"
+#include "engine/ops/dispatch.h"
+#include "engine/ops/pointwise.h"
+#include "engine/ops/shape.h"
+#include "engine/tensor/tensor_impl.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <gtest/gtest.h>
+
+namespace tapescope::engine::test {
+namespace {
+
+const OpDef& rowOf(const OperatorCase& c) {
+    const OpDef* row = OpTable::instance().find(c.op);
+    if (!row) throw std::runtime_error(c.place + ": there is no operator " + c.op);
+    return *row;
+}
+
+Outputs callCase(const OperatorCase& c, const std::vector<Tensor>& inputs) {
+    if (c.seed) Context::current().generator().manual_seed(*c.seed);
+    std::vector<const Tensor*> pointers;
+    for (const Tensor& t : inputs) pointers.push_back(&t);
+    return call(c.op, pointers, c.attrs);
+}
+
+std::vector<Tensor> makeInputs(const OperatorCase& c, Layout layout, std::optional<DType> as = {}) {
+    std::vector<Tensor> inputs;
+    for (const CaseValue& v : c.inputs) inputs.push_back(makeTensor(v, layout, as));
+    return inputs;
+}
+
+/// Close relative to the value, and to 1e-7 (float32) or 1e-15 near zero; NaN equals NaN.
+void expectClose(const Tensor& actual, const CaseValue& expected, const OperatorCase& c,
+                 const std::string& what) {
+    ASSERT_EQ(actual.sizes(), expected.sizes) << what;
+    ASSERT_EQ(dtypeName(actual.dtype()), dtypeName(expected.dtype)) << what;
+    if (expected.dtype == DType::I64) {
+        const auto values = actual.to_vector<std::int64_t>();
+        EXPECT_EQ(values, expected.integers) << what;
+        return;
+    }
+    const bool single = expected.dtype == DType::F32;
+    const double relative = c.tolerance.value_or(single ? 1e-6 : 1e-12);
+    const double absolute = single ? std::max(2e-7, relative / 10) : 1e-14;
+    const auto values = actual.to_vector<double>();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const double want = expected.values[i];
+        if (values[i] == want || (std::isnan(values[i]) && std::isnan(want))) continue;
+        EXPECT_LE(std::fabs(values[i] - want), absolute + relative * std::fabs(want))
+            << what << ", element " << i << ": " << values[i] << " instead of " << want;
+    }
+}
+
+/// Runs fn on an operator's inputs with gradients; an in-place one gets a copy, as leaves cannot be
+/// overwritten.
+Outputs callDifferentiably(const OperatorCase& c, const std::vector<Tensor>& leaves) {
+    std::vector<Tensor> inputs = leaves;
+    if (rowOf(c).inplace) inputs[0] = clone(leaves[0]);
+    return callCase(c, inputs);
+}
+
+/// Smooth, without zeros or symmetry.
+Tensor weightsLike(const Tensor& t, double salt) {
+    std::vector<double> w(static_cast<std::size_t>(t.numel()));
+    for (std::size_t i = 0; i < w.size(); ++i)
+        w[i] = std::cos(1.7 * static_cast<double>(i) + salt) + 0.25;
+    return Tensor::from<double>(w, t.sizes());
+}
+
+double dot(const Tensor& a, const Tensor& b) {
+    const auto x = a.to_vector<double>();
+    const auto y = b.to_vector<double>();
+    double total = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) total += x[i] * y[i];
+    return total;
+}
+
+/// Indices of the inputs that gradients are taken for.
+std::vector<std::size_t> differentiable(const OperatorCase& c) {
+    std::vector<std::size_t> indices;
+    for (std::size_t i = 0; i < c.inputs.size(); ++i) {
+        if (c.inputs[i].absent || c.inputs[i].number || !isFloating(c.inputs[i].dtype)) continue;
+        if (std::find(c.constant.begin(), c.constant.end(), i) == c.constant.end())
+            indices.push_back(i);
+    }
+    return indices;
+}
+
+std::vector<Tensor> float64Leaves(const OperatorCase& c) {
+    std::vector<Tensor> inputs = makeInputs(c, Layout::Contiguous, DType::F64);
+    for (const std::size_t i : differentiable(c)) inputs[i].set_requires_grad(true);
+    return inputs;
+}
+
+std::vector<Tensor> pick(const std::vector<Tensor>& all, const std::vector<std::size_t>& indices) {
+    std::vector<Tensor> chosen;
+    for (const std::size_t i : indices) chosen.push_back(all[i]);
+    return chosen;
+}
+
+/// Compares grad with the central difference of f in every element of x, which f reads.
+void expectDifferences(Tensor& x, const Tensor& gradient, const std::function<double()>& f,
+                       const std::string& what) {
+    auto* data = x.data<double>();
+    const auto analytic = gradient.defined()
+                              ? gradient.to_vector<double>()
+                              : std::vector<double>(static_cast<std::size_t>(x.numel()), 0.0);
+    for (std::int64_t i = 0; i < x.numel(); ++i) {
+        const double saved = data[i];
+        const double step = 1e-5 * std::max(1.0, std::fabs(saved));
+        data[i] = saved + step;
+        const double above = f();
+        data[i] = saved - step;
+        const double below = f();
+        data[i] = saved;
+        const double numeric = (above - below) / (2 * step);
+        const double scale =
+            std::max({1.0, std::fabs(numeric), std::fabs(above) + std::fabs(below)});
+        EXPECT_LE(std::fabs(analytic[static_cast<std::size_t>(i)] - numeric), 2e-7 * scale)
+            << what << ", element " << i << ": " << analytic[static_cast<std::size_t>(i)]
+            << ", but the difference is " << numeric;
+    }
+}
+
+/// The floating outputs of a call with a gradient, and weights for them.
+struct Weighted {
+    std::vector<Tensor> outputs;
+    std::vector<Tensor> weights;
+};
+Weighted weighted(const OperatorCase& c, const Outputs& outs, double salt) {
+    Weighted w;
+    for (int i = 0; i < std::min(outs.count, c.gradOutputs); ++i) {
+        const Tensor& y = outs.tensors[static_cast<std::size_t>(i)];
+        if (!isFloating(y.dtype())) continue;
+        w.outputs.push_back(y);
+        w.weights.push_back(weightsLike(y, salt + static_cast<double>(w.weights.size())));
+    }
+    return w;
+}
+
+}  // namespace
+
+bool canCheckGradients(const OperatorCase& c) {
+    const auto floating = [](const CaseValue& v) { return isFloating(v.dtype); };
+    if (!c.gradcheck || std::none_of(c.outputs.begin(), c.outputs.end(), floating)) return false;
+    const auto indices = differentiable(c);
+    return std::any_of(indices.begin(), indices.end(),
+                       [&](std::size_t i) { return !c.inputs[i].values.empty(); });
+}
+
+void checkValues(const OperatorCase& c) {
+    const bool inplace = rowOf(c).inplace;
+    for (const Layout layout : {Layout::Contiguous, Layout::Transposed, Layout::Gapped}) {
+        if (layout != Layout::Contiguous && c.contiguousOnly) continue;
+        const std::string what =
+            c.op + " " + c.label + " (" + c.place + "), " + std::string(layoutName(layout));
+        const std::vector<Tensor> inputs = makeInputs(c, layout);
+        Outputs outs;
+        ASSERT_NO_THROW(outs = callCase(c, inputs)) << what;
+        ASSERT_EQ(static_cast<std::size_t>(outs.count), c.outputs.size()) << what;
+        for (int k = 0; k < outs.count; ++k)
+            expectClose(outs[k], c.outputs[static_cast<std::size_t>(k)], c, what);
+        if (inplace) {
+            EXPECT_TRUE(same(outs[0], inputs[0])) << what << ": returns another tensor";
+        }
+    }
+}
+
+void checkRecordedGradients(const OperatorCase& c) {
+    if (c.givenGrads.empty()) return;
+    for (const Layout layout : {Layout::Contiguous, Layout::Transposed}) {
+        if (layout != Layout::Contiguous && c.contiguousOnly) continue;
+        const std::string what =
+            c.op + " " + c.label + " (" + c.place + "), " + std::string(layoutName(layout));
+        std::vector<Tensor> leaves = makeInputs(c, layout);
+        for (const auto& [index, value] : c.expectedGrads)
+            leaves[static_cast<std::size_t>(index)].set_requires_grad(true);
+        const Outputs outs = callDifferentiably(c, leaves);
+        std::vector<Tensor> roots;
+        std::vector<Tensor> given;
+        for (const auto& [index, value] : c.givenGrads) {
+            roots.push_back(outs.tensors[static_cast<std::size_t>(index)]);
+            given.push_back(makeTensor(value, Layout::Contiguous));
+        }
+        ASSERT_NO_THROW(backward(roots, given)) << what;
+        for (const auto& [index, value] : c.expectedGrads) {
+            const std::string input = what + ", gradient of input " + std::to_string(index);
+            const Tensor gradient = leaves[static_cast<std::size_t>(index)].grad();
+            if (!gradient.defined()) {
+                EXPECT_TRUE(std::all_of(value.values.begin(), value.values.end(),
+                                        [](double v) { return v == 0; }))
+                    << input << " is missing";
+                continue;
+            }
+            OperatorCase loose = c;  // a gradient chains several roundings
+            const bool single =
+                std::any_of(c.inputs.begin(), c.inputs.end(),
+                            [](const CaseValue& v) { return v.dtype == DType::F32; });
+            if (single) loose.tolerance = std::max(4e-6, 2 * c.tolerance.value_or(0));
+            expectClose(gradient, value, loose, input);
+        }
+    }
+}
+
+void checkFirstOrder(const OperatorCase& c) {
+    const std::string what = c.op + " " + c.label + " (" + c.place + ")";
+    std::vector<Tensor> leaves = float64Leaves(c);
+    const auto indices = differentiable(c);
+    const Outputs outs = callDifferentiably(c, leaves);
+    const Weighted w = weighted(c, outs, 0.3);
+    const auto loss = [&] {
+        const NoGradGuard guard;
+        const Outputs again = callDifferentiably(c, leaves);
+        const Weighted now = weighted(c, again, 0.3);
+        double total = 0;
+        for (std::size_t k = 0; k < now.outputs.size(); ++k)
+            total += dot(now.outputs[k], now.weights[k]);
+        return total;
+    };
+    std::vector<Tensor> chosen = pick(leaves, indices);
+    const std::vector<Tensor> gradients = grad(w.outputs, chosen, w.weights, false, false, true);
+    for (std::size_t k = 0; k < chosen.size(); ++k)
+        expectDifferences(chosen[k], gradients[k], loss,
+                          what + ", gradient of input " + std::to_string(indices[k]));
+}
+
+void checkSecondOrder(const OperatorCase& c) {
+    const std::string what = c.op + " " + c.label + " (" + c.place + "), second order";
+    std::vector<Tensor> leaves = float64Leaves(c);
+    std::vector<Tensor> chosen = pick(leaves, differentiable(c));
+    Weighted w = weighted(c, callDifferentiably(c, leaves), 0.3);
+    for (Tensor& weight : w.weights) weight.set_requires_grad(true);
+
+    // The first-order gradients as functions of inputs and weights.
+    const auto firstOrder = [&](bool createGraph) {
+        const Weighted now = weighted(c, callDifferentiably(c, leaves), 0.3);
+        return grad(now.outputs, chosen, w.weights, createGraph, createGraph, true);
+    };
+    const std::vector<Tensor> gradients = firstOrder(true);
+    std::vector<Tensor> roots;
+    std::vector<Tensor> factors;
+    for (std::size_t k = 0; k < gradients.size(); ++k) {
+        if (!gradients[k].defined() || !gradients[k].requires_grad()) continue;
+        roots.push_back(gradients[k]);
+        factors.push_back(weightsLike(gradients[k], 1.1 + static_cast<double>(k)));
+    }
+    std::vector<Tensor> variables = chosen;
+    variables.insert(variables.end(), w.weights.begin(), w.weights.end());
+    const std::vector<Tensor> second = roots.empty()
+                                           ? std::vector<Tensor>(variables.size())
+                                           : grad(roots, variables, factors, false, false, true);
+    const auto combined = [&] {
+        const std::vector<Tensor> now = firstOrder(false);
+        double total = 0;
+        for (std::size_t k = 0; k < now.size(); ++k) {
+            if (now[k].defined())
+                total += dot(now[k], weightsLike(now[k], 1.1 + static_cast<double>(k)));
+        }
+        return total;
+    };
+    for (std::size_t k = 0; k < variables.size(); ++k)
+        expectDifferences(variables[k], second[k], combined,
+                          what + ", variable " + std::to_string(k));
+}
+
+}  // namespace tapescope::engine::test
