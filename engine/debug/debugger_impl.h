@@ -22,7 +22,8 @@ struct Debugger::Impl {
         kStep = 1U << 1U,         ///< m_stepping is armed
         kPause = 1U << 2U,
         kEntry = 1U << 3U,
-        kTerminate = 1U << 4U
+        kTerminate = 1U << 4U,
+        kWhereverNext = kStep | kPause | kEntry  ///< may stop without a breakpoint
     };
 
     explicit Impl(StopHandler handler) : onStop(std::move(handler)) {}

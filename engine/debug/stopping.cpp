@@ -78,11 +78,12 @@ void Debugger::Impl::opBegin(const OpCall& call) {
     const int depthOutside = opDepth();
     openOps.push_back(call.id);
     errorShown = false;
-    if (!flagged(~0U)) return;
+    const std::uint32_t asked = flags.load(std::memory_order_acquire);
+    if (asked == 0) return;
 
-    throwIfTerminated();
+    if ((asked & kTerminate) != 0) throwIfTerminated();
     std::vector<const BreakpointEntry*> hits;
-    if (flagged(kBreakpoints)) {
+    if ((asked & kBreakpoints) != 0) {
         refreshTable();
         const bool useSite = active->lines && !call.backward;
         const Matches& matches =
@@ -104,6 +105,7 @@ void Debugger::Impl::opBegin(const OpCall& call) {
             useSite && linePass.enter(lineScope(call.module, call.site), call.site, call.op);
         if (!matches.empty()) countHits(matches, lineBegins, hits);
     }
+    if (hits.empty() && (asked & kWhereverNext) == 0) return;
     const Depth depth{backwardDepth(call.backward), moduleDepth(call.module), depthOutside,
                       call.site.known()};
     Cause cause;
@@ -137,11 +139,12 @@ void Debugger::Impl::opError(const OpCall& call, std::string_view message) {
 }
 
 void Debugger::Impl::moduleEnter(const ModuleFrame& frame) {
-    if (!flagged(~0U)) return;
-    throwIfTerminated();
+    const std::uint32_t asked = flags.load(std::memory_order_acquire);
+    if (asked == 0) return;
+    if ((asked & kTerminate) != 0) throwIfTerminated();
     const BackwardFrame* backward = threadState().backward;
     std::vector<const BreakpointEntry*> hits;
-    if (flagged(kBreakpoints)) {
+    if ((asked & kBreakpoints) != 0) {
         refreshTable();
         const bool useSite = active->lines && !backward;
         const Matches& matches = moduleCache.find({nullptr, &frame, nullptr, useSite}, [&] {
@@ -160,6 +163,7 @@ void Debugger::Impl::moduleEnter(const ModuleFrame& frame) {
             useSite && linePass.enter(lineScope(frame.parent, frame.site), frame.site, &frame);
         if (!matches.empty()) countHits(matches, lineBegins, hits);
     }
+    if (hits.empty() && (asked & kWhereverNext) == 0) return;
     const Depth depth{backwardDepth(backward), moduleDepth(frame.parent), opDepth()};
     Cause cause;
     if (decide(hits, stepping.endsAtModule(depth), false, cause)) {
@@ -172,10 +176,11 @@ void Debugger::Impl::moduleExit(const ModuleFrame& frame) {
 }
 
 void Debugger::Impl::backwardBegin(const BackwardFrame& node) {
-    if (!flagged(~0U)) return;
-    throwIfTerminated();
+    const std::uint32_t asked = flags.load(std::memory_order_acquire);
+    if (asked == 0) return;
+    if ((asked & kTerminate) != 0) throwIfTerminated();
     std::vector<const BreakpointEntry*> hits;
-    if (flagged(kBreakpoints)) {
+    if ((asked & kBreakpoints) != 0) {
         refreshTable();
         const std::string_view name = node.op ? node.op->name : node.name;
         const auto compute = [&] {
@@ -195,6 +200,7 @@ void Debugger::Impl::backwardBegin(const BackwardFrame& node) {
             countHits(compute(), false, hits);
         }
     }
+    if (hits.empty() && (asked & kWhereverNext) == 0) return;
     const Depth depth{backwardDepth(&node), moduleDepth(node.module), opDepth()};
     Cause cause;
     if (decide(hits, stepping.endsAtNode(depth), false, cause)) {
