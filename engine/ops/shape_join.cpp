@@ -23,7 +23,6 @@ int catReference(const OpArgs& a) {
 }
 
 void inferCat(const OpArgs& a, OutputMetas& out) {
-    if (a.inputs.empty()) throw ShapeError("cat: give at least one tensor");
     const int reference = catReference(a);
     const Dims like = a[reference].sizes();
     if (like.empty()) throw ShapeError("cat: a 0-dimensional tensor cannot be joined; use stack()");
@@ -73,7 +72,6 @@ void vjpCat(const VjpArgs& v, std::span<Tensor> grads) {
 }
 
 void inferStack(const OpArgs& a, OutputMetas& out) {
-    if (a.inputs.empty()) throw ShapeError("stack: give at least one tensor");
     Dims sizes = a[0].sizes();
     for (int i = 1; i < static_cast<int>(a.inputs.size()); ++i)
         if (a[i].sizes() != sizes)
@@ -103,7 +101,10 @@ void vjpStack(const VjpArgs& v, std::span<Tensor> grads) {
         if (v.need(i)) grads[static_cast<unsigned>(i)] = select(v.grad(), dim, i);
 }
 
-std::vector<const Tensor*> pointersTo(std::span<const Tensor> tensors) {
+std::vector<const Tensor*> pointersTo(std::string_view op, std::span<const Tensor> tensors,
+                                      Site site) {
+    if (tensors.empty())
+        throw ShapeError(message(op, ": give at least one tensor") + placeSuffix("", site));
     std::vector<const Tensor*> pointers;
     pointers.reserve(tensors.size());
     for (const Tensor& t : tensors) pointers.push_back(&t);
@@ -133,11 +134,11 @@ constinit OpDef kStack{.name = "stack",
                        .kernels = {stackKernel}};
 
 Tensor cat(std::span<const Tensor> tensors, std::int64_t dim, Site site) {
-    const std::vector<const Tensor*> inputs = pointersTo(tensors);
+    const std::vector<const Tensor*> inputs = pointersTo("cat", tensors, site);
     return std::move(call(kCat, inputs, Attrs(dim), site)[0]);
 }
 Tensor stack(std::span<const Tensor> tensors, std::int64_t dim, Site site) {
-    const std::vector<const Tensor*> inputs = pointersTo(tensors);
+    const std::vector<const Tensor*> inputs = pointersTo("stack", tensors, site);
     return std::move(call(kStack, inputs, Attrs(dim), site)[0]);
 }
 

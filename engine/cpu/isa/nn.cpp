@@ -8,7 +8,7 @@ namespace {
 using Int = std::int64_t;
 
 /// Sums of floats run in float within blocks this short, in double across them.
-constexpr Int kBlock = 1024;
+constexpr Int kBlock = 256;
 
 /// The sum of term(i) over [0, n).
 template <class T, class Term>
