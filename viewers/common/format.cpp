@@ -28,7 +28,8 @@ QString withMinus(QString text) { return text.replace(u'-', u'−'); }
 QString threeDigits(double v) {
     const double magnitude = std::abs(v);
     if (magnitude == 0) return QStringLiteral("0");
-    const int exponent = static_cast<int>(std::floor(std::log10(magnitude)));
+    // 0.9996 prints as 1.00, not as 1.000: the exponent is that of the rounded value.
+    const int exponent = static_cast<int>(std::floor(std::log10(magnitude * 1.0005)));
     const int decimals = std::max(0, 2 - exponent);
     return withMinus(QString::number(v, 'f', decimals));
 }

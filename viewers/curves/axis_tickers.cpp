@@ -25,6 +25,10 @@ double niceStep(double raw) {
 
 }  // namespace
 
+double ValueTicker::getTickStep(const QCPRange& range) {
+    return niceStep(range.size() / std::max(1, tickCount()));
+}
+
 QVector<double> ValueTicker::createTickVector(double tickStep, const QCPRange& range) {
     m_step = tickStep;
     return QCPAxisTicker::createTickVector(tickStep, range);

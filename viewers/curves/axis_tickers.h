@@ -8,6 +8,7 @@ namespace tapescope::viewers {
 /// Values with as many digits as the tick distance needs: "0.25", "12 k", "1.5e-05".
 class ValueTicker final : public QCPAxisTicker {
 protected:
+    double getTickStep(const QCPRange& range) override;
     QString getTickLabel(double tick, const QLocale& locale, QChar formatChar,
                          int precision) override;
     QVector<double> createTickVector(double tickStep, const QCPRange& range) override;

@@ -346,8 +346,8 @@ void ChartPanel::zoom(QCPAxis* axis, double factor, double center) {
     const bool vertical = axis->orientation() == Qt::Vertical;
     const QRect area = m_plot->axisRect()->rect();
     // In pixels, so that it is right on log axes too.
-    const double first = vertical ? area.bottom() : area.left(),
-                 last = vertical ? area.top() : area.right();
+    const double first = vertical ? area.bottom() : area.left();
+    const double last = vertical ? area.bottom() - area.height() : area.left() + area.width();
     const double low = axis->pixelToCoord(center + (first - center) * factor);
     const double high = axis->pixelToCoord(center + (last - center) * factor);
     setAxisRange(axis, low, high);

@@ -19,6 +19,14 @@ struct ChartSeries {
     QColor color;
     bool dashed = false;
     bool visible = true;
+    bool smooth = false;  ///< draw `smoothed` over the raw values
+
+    /// An average of a handful of points (one an epoch) lags so far behind that it misleads.
+    static constexpr std::size_t kMinToSmooth = 50;
+    void follow(double weight) {
+        smooth = weight > 0 && data && data->size() >= kMinToSmooth;
+        if (smooth) smoothed.follow(*data, weight);
+    }
 
     QString key() const { return runId + u'\n' + tag; }
 };

@@ -125,8 +125,9 @@ void CurvesView::Impl::buildToolBar() {
     smoothingSlider->setPageStep(50);
     smoothingSlider->setSingleStep(10);
     smoothingSlider->setFixedWidth(120);
-    smoothingSlider->setToolTip(CurvesView::tr(
-        "Weight w of the moving average s = w·s + (1−w)·y, debiased; computed on all points"));
+    smoothingSlider->setToolTip(
+        CurvesView::tr("Weight w of the moving average s = w·s + (1−w)·y, debiased; computed on "
+                       "all points, for curves of 50 points and more"));
     label->setBuddy(smoothingSlider);
     smoothingValue = new QLabel(toolBar);
     smoothingValue->setFont(Theme::current().monoFont());
@@ -179,12 +180,12 @@ void CurvesView::Impl::buildToolBar() {
     });
     save->setMenu(menu);
     row->addWidget(save);
-    q->setSmoothing(smoothing);
 }
 
 CurvesView::CurvesView(Selection* selection, QWidget* parent)
     : QWidget(parent), m_impl(std::make_unique<Impl>(this, selection)) {
     setObjectName(QStringLiteral("curvesView"));
+    setSmoothing(m_impl->smoothing);
 }
 
 CurvesView::~CurvesView() = default;

@@ -32,7 +32,6 @@ HistogramChart::HistogramChart(const QString& title, QWidget* parent)
     m_map->setInterpolate(false);
     m_map->setTightBoundary(false);
     m_map->setSelectable(QCP::stNone);
-    m_map->setLayer(QStringLiteral("background"));
     auto* mode = new QToolButton(this);
     mode->setObjectName(QStringLiteral("ridge"));
     mode->setCheckable(true);

@@ -17,6 +17,11 @@ namespace {
 
 constexpr int kSwatch = 14, kGap = 4, kSpacing = 12, kLabelLimit = 170;
 
+int labelWidth(const QFontMetrics& metrics, const QString& label) {
+    return std::min(kLabelLimit,
+                    metrics.horizontalAdvance(label) + 2);  // advances are rounded down
+}
+
 }  // namespace
 
 LegendBar::LegendBar(QWidget* parent) : QWidget(parent) {
@@ -57,8 +62,7 @@ void LegendBar::layOut() {
     std::vector<int> widths;
     int total = 0;
     for (const Item& item : m_items) {
-        widths.push_back(kSwatch + kGap +
-                         std::min(kLabelLimit, text.horizontalAdvance(item.label)) + kGap + value);
+        widths.push_back(kSwatch + kGap + labelWidth(text, item.label) + kGap + value);
         total += widths.back() + kSpacing;
     }
     std::size_t fit = m_items.size();
@@ -111,10 +115,10 @@ void LegendBar::paintEvent(QPaintEvent*) {
         }
         p.setFont(theme.smallFont());
         p.setPen(theme.color(item.visible ? Theme::Text : Theme::Disabled));
-        const int labelWidth = std::min(kLabelLimit, text.horizontalAdvance(item.label));
-        const QRect labelRect(r.left() + kSwatch + kGap, r.top(), labelWidth, r.height());
+        const int width = labelWidth(text, item.label);
+        const QRect labelRect(r.left() + kSwatch + kGap, r.top(), width, r.height());
         p.drawText(labelRect, Qt::AlignVCenter | Qt::AlignLeft,
-                   text.elidedText(item.label, Qt::ElideMiddle, labelWidth));
+                   text.elidedText(item.label, Qt::ElideMiddle, width));
         if (!item.visible) p.drawLine(labelRect.left(), y, labelRect.right(), y);
         p.setFont(theme.smallMonoFont());
         p.setPen(theme.color(item.visible ? Theme::Muted : Theme::Disabled));

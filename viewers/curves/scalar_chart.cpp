@@ -37,7 +37,7 @@ void ScalarChart::setSeries(std::vector<ChartSeries> series) {
             s.smoothed = std::move(old->smoothed);
             s.visible = old->visible;
         }
-        if (s.data && m_smoothing > 0) s.smoothed.follow(*s.data, m_smoothing);
+        s.follow(m_smoothing);
     }
     m_series = std::move(series);
     m_plottable->options.hovered = -1;
@@ -50,10 +50,7 @@ void ScalarChart::setSeries(std::vector<ChartSeries> series) {
 
 void ScalarChart::setSmoothing(double weight) {
     m_smoothing = weight;
-    m_plottable->options.smooth = weight > 0;
-    if (weight > 0)
-        for (ChartSeries& s : m_series)
-            if (s.data) s.smoothed.follow(*s.data, weight);
+    for (ChartSeries& s : m_series) s.follow(weight);
     updateLegend();
     queueReplot();
 }
@@ -106,7 +103,7 @@ void ScalarChart::scaleY() {
 void ScalarChart::setFast(bool fast) { m_plottable->options.fast = fast; }
 
 double ScalarChart::shownValue(const ChartSeries& s, std::size_t seq) const {
-    return m_smoothing > 0 ? s.smoothed.at(*s.data, seq) : s.data->point(seq).value;
+    return s.smooth ? s.smoothed.at(*s.data, seq) : s.data->point(seq).value;
 }
 
 QString ScalarChart::xText(const ChartSeries& s, std::size_t seq) const {
@@ -151,7 +148,7 @@ void ScalarChart::fillCursor(CursorItem& cursor, std::optional<double> x, bool h
             cursor.title = xText(s, *seq);
         }
         QString text = format::number(value);
-        if (m_smoothing > 0 && std::isfinite(point.value))
+        if (s.smooth && std::isfinite(point.value))
             text += tr("  (raw %1)").arg(format::number(point.value));
         // A curve that ends far from the cursor says where its value is from.
         const bool elsewhere =

@@ -196,10 +196,10 @@ void SeriesPlottable::draw(QCPPainter* painter) {
     }
     if (hovered != nullptr) order.push_back(hovered);
 
-    if (options.smooth && !options.fast) {
+    if (!options.fast) {
         painter->setAntialiasing(false);
         for (const ChartSeries* s : order) {
-            if (!few && s != hovered) continue;
+            if (!s->smooth || (!few && s != hovered)) continue;
             // Mixed, not translucent: segments of a noisy curve overlap, and alpha would blot.
             const QColor faint = Theme::mix(s->color, background, s == hovered ? 0.55 : 0.72);
             drawCurve(painter, *s, nullptr, QPen(faint, 1, Qt::SolidLine, Qt::FlatCap), false,
@@ -213,8 +213,8 @@ void SeriesPlottable::draw(QCPPainter* painter) {
             color = Theme::mix(color, background, 0.45);
         const double width = options.fast ? 1 : s == hovered ? 2.2 : few ? 1.5 : 1;
         const bool sparse = visiblePoints(*s->data) <
-                            static_cast<std::size_t>(std::max(1, clipRect().width() / 12));
-        drawCurve(painter, *s, options.smooth ? &s->smoothed : nullptr,
+                            static_cast<std::size_t>(std::max(1, clipRect().width() / 16));
+        drawCurve(painter, *s, s->smooth ? &s->smoothed : nullptr,
                   QPen(color, width, Qt::SolidLine, Qt::FlatCap), s->dashed, sparse);
     }
     for (const ChartSeries* s : order) drawNonFinite(painter, *s);
@@ -228,8 +228,7 @@ int SeriesPlottable::seriesAt(const QPointF& pos, double maxDistance) const {
         if (!s.visible || !s.data || s.data->empty()) continue;
         const auto seq = s.data->nearest(options.axis, x);
         if (!seq) continue;
-        const double value =
-            options.smooth ? s.smoothed.at(*s.data, *seq) : s.data->point(*seq).value;
+        const double value = s.smooth ? s.smoothed.at(*s.data, *seq) : s.data->point(*seq).value;
         if (!drawable(value)) continue;
         const double distance = std::abs(mValueAxis->coordToPixel(value) - pos.y());
         if (distance < maxDistance) {

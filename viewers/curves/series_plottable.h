@@ -17,9 +17,8 @@ class SeriesPlottable final : public QCPAbstractPlottable {
 public:
     struct Options {
         XAxis axis = XAxis::Step;
-        bool smooth = true;  ///< draw ChartSeries::smoothed over the raw values
-        bool fast = false;   ///< while dragging: 1 px, no band
-        int hovered = -1;    ///< drawn on top, wider
+        bool fast = false;  ///< while dragging: 1 px, no band
+        int hovered = -1;   ///< drawn on top, wider
     };
     static constexpr int kMaxBands = 10;
 

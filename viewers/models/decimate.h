@@ -18,10 +18,11 @@ public:
         : m_low(low),
           m_scale(columns / std::max(high - low, std::numeric_limits<double>::min())),
           m_out(out) {}
+    double column(double x) const { return std::floor((x - m_low) * m_scale); }
     void add(double x, double y) {
-        const double column = std::floor((x - m_low) * m_scale);
-        if (m_n > 0 && column != m_column) flush();
-        m_column = column;
+        const double at = column(x);
+        if (m_n > 0 && at != m_column) flush();
+        m_column = at;
         const Point point{x, y, m_order++};
         if (m_n++ == 0) {
             m_first = m_min = m_max = point;
@@ -66,13 +67,12 @@ template <class Reducer>
 class BlockWalk final {
 public:
     BlockWalk(const ScalarSeries& series, const ScalarBlock& block, const std::vector<double>& y,
-              const MinMaxTree& tree, XAxis axis, double columnWidth, Reducer& reducer)
+              const MinMaxTree& tree, XAxis axis, Reducer& reducer)
         : m_series(series),
           m_block(block),
           m_y(y),
           m_tree(tree),
           m_axis(axis),
-          m_width(columnWidth),
           m_reducer(reducer) {}
 
     double x(std::size_t i) const { return m_series.x(m_block, i, m_axis); }
@@ -89,8 +89,9 @@ private:
         const std::size_t from = node * width;
         const std::size_t to = std::min(m_y.size(), from + width);
         if (to <= m_begin || from >= m_end) return;
+        // A node is drawn by its extremes if it lies in one column.
         const bool inside = from >= m_begin && to <= m_end;
-        if (inside && x(to - 1) - x(from) <= m_width) {
+        if (inside && m_reducer.column(x(to - 1)) == m_reducer.column(x(from))) {
             const MinMaxTree::Node extremes = m_tree.level(level)[node];
             if (extremes.min == MinMaxTree::kNone) return;
             const auto [a, b] = std::minmax(extremes.min, extremes.max);
@@ -119,7 +120,6 @@ private:
     const std::vector<double>& m_y;
     const MinMaxTree& m_tree;
     XAxis m_axis;
-    double m_width;
     Reducer& m_reducer;
     std::size_t m_begin = 0, m_end = 0;
 };
@@ -133,7 +133,6 @@ template <class Out>
 void decimate(const ScalarSeries& series, const SmoothedSeries* smoothed, XAxis axis, double low,
               double high, int columns, Out&& out) {
     ColumnReducer<std::remove_reference_t<Out>> reducer(low, high, std::max(1, columns), out);
-    const double width = (high - low) / std::max(1, columns);
     const ScalarBlock* left =
         nullptr;  // a block that ends before low: its last point is the left neighbour
     std::size_t leftIndex = 0;
@@ -145,7 +144,7 @@ void decimate(const ScalarSeries& series, const SmoothedSeries* smoothed, XAxis 
         const ScalarBlock& block = *series.blocks()[b];
         const auto& y = yOf(b);
         const MinMaxTree& tree = smoothed != nullptr ? smoothed->blocks()[b].tree : block.tree;
-        detail::BlockWalk walk(series, block, y, tree, axis, width, reducer);
+        detail::BlockWalk walk(series, block, y, tree, axis, reducer);
         if (block.restarts) {
             reducer.gap();
             left = nullptr;
