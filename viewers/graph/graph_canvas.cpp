@@ -61,6 +61,7 @@ void GraphCanvas::sceneChanged() {
 }
 
 void GraphCanvas::fit() {
+    m_place = Place::Whole;
     const GraphScene& scene = m_state.scene();
     if (scene.width <= 0 || width() <= 0) return;
     const double x = (width() - 2 * kMargin) / scene.width;
@@ -71,8 +72,8 @@ void GraphCanvas::fit() {
 }
 
 void GraphCanvas::showBeginning() {
-    m_untouched = true;
     fit();
+    m_place = Place::Beginning;
     if (m_scale >= kReadable) return;
     const GraphScene& scene = m_state.scene();
     m_scale = kStartScale;
@@ -97,7 +98,7 @@ void GraphCanvas::zoomBy(double factor, const QPointF& at) {
     const QPointF fixed = toScene(at);
     m_scale = std::clamp(m_scale * factor, kMinScale, kMaxScale);
     m_origin = fixed - at / m_scale;
-    m_untouched = false;
+    m_place = Place::Own;
     keepInside();
     update();
 }
@@ -128,7 +129,7 @@ void GraphCanvas::showBox(int box, bool centre) {
     const GraphScene& scene = m_state.scene();
     // Where everything fits sideways, do not jump sideways.
     if (scene.width * m_scale <= width()) m_origin.setX((scene.width - width() / m_scale) / 2);
-    m_untouched = false;
+    m_place = Place::Own;
     update();
 }
 
@@ -168,8 +169,8 @@ GraphCanvas::Anchor GraphCanvas::anchorAt(int box) const {
 }
 
 void GraphCanvas::restore(const Anchor& anchor) {
-    if (m_untouched) {
-        showBeginning();
+    if (m_place != Place::Own) {
+        m_place == Place::Whole ? fit() : showBeginning();
         return;
     }
     const int box = boxOfKey(anchor.key);
@@ -193,7 +194,7 @@ void GraphCanvas::toggleGroup(int group) {
         const SceneBox& b = m_state.scene().boxes[after];
         m_origin += (toWidget({b.x + b.width / 2, b.y}) - at) / m_scale;
     }
-    m_untouched = false;
+    m_place = Place::Own;
     keepInside();
     sceneChanged();
 }
@@ -367,13 +368,14 @@ void GraphCanvas::minimapTo(const QPointF& pos) {
     const QPointF centre((pos.x() - area.left()) / area.width() * scene.width,
                          (pos.y() - area.top()) / area.height() * scene.height);
     m_origin = centre - QPointF(width(), height()) / (2 * m_scale);
-    m_untouched = false;
+    m_place = Place::Own;
     keepInside();
     update();
 }
 
 void GraphCanvas::resizeEvent(QResizeEvent*) {
-    if (m_untouched) showBeginning();
+    if (m_place == Place::Beginning) showBeginning();
+    if (m_place == Place::Whole) fit();
 }
 
 }  // namespace tapescope::viewers

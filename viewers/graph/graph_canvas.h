@@ -87,8 +87,8 @@ private:
     QPointF m_pressedOrigin;
     bool m_dragging = false;
     bool m_onMinimap = false;
-    bool m_untouched =
-        true;  ///< the user has neither zoomed nor panned: keep showing the beginning
+    /// What a resize keeps: the beginning, the whole graph, or the user's own place.
+    enum class Place { Beginning, Whole, Own } m_place = Place::Beginning;
     QPixmap m_minimap;
 };
 

@@ -66,7 +66,7 @@ void GraphCanvas::mouseMoveEvent(QMouseEvent* event) {
     m_dragging = true;
     setCursor(Qt::ClosedHandCursor);
     m_origin = m_pressedOrigin - moved / m_scale;
-    m_untouched = false;
+    m_place = Place::Own;
     keepInside();
     update();
 }
@@ -138,7 +138,7 @@ void GraphCanvas::wheelEvent(QWheelEvent* event) {
             event->pixelDelta().isNull() ? notches * kPanStep : QPointF(event->pixelDelta());
         if (event->modifiers() & Qt::ShiftModifier) pixels = {pixels.y() + pixels.x(), 0};
         m_origin -= pixels / m_scale;
-        m_untouched = false;
+        m_place = Place::Own;
         keepInside();
         update();
     }
@@ -184,7 +184,6 @@ void GraphCanvas::keyPressEvent(QKeyEvent* event) {
             if (ctrl) {
                 emit searchRequested();
             } else {
-                m_untouched = false;
                 fit();
             }
             return;

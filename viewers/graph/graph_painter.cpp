@@ -98,7 +98,9 @@ private:
         return result;
     }
 
-    bool waiting(const BoxMark& mark) const { return m_options.marks && mark.ran <= 0; }
+    bool waiting(const BoxMark& mark) const {
+        return m_options.marks && mark.ran <= 0 && !mark.current;
+    }
 
     void paintOpenGroup(int i) {
         const SceneBox& box = m_scene.boxes[i];
@@ -309,11 +311,15 @@ private:
         m_p.setFont(font);
         m_p.setPen(m_theme.color(Theme::Muted));
         const double height = QFontMetricsF(font).height();
-        const double x = box.x + box.width / 2 + 5;
-        const double y =
-            box.upward ? box.y - height - 1 : box.y + box.height + (box.group >= 0 ? 4 : 1);
-        m_p.drawText(QRectF(x, y, kMaxLabel, height), Qt::AlignLeft | Qt::AlignVCenter,
-                     fitted(box.output, kMaxLabel));
+        const double sheet = box.group >= 0 ? 4 : 1;
+        const QString label = fitted(box.output, kMaxLabel);
+        const QRectF area(box.x + box.width / 2 + 5,
+                          box.upward ? box.y - height - sheet : box.y + box.height + sheet,
+                          m_p.fontMetrics().horizontalAdvance(label) + 2, height);
+        QColor halo = m_theme.color(Theme::Panel);
+        halo.setAlphaF(0.7F);
+        m_p.fillRect(area, halo);  // edges that leave sideways pass behind
+        m_p.drawText(area, Qt::AlignLeft | Qt::AlignVCenter, label);
     }
 
     void paintOverviewName(int i) {

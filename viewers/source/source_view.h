@@ -60,6 +60,9 @@ signals:
     /// "Run to this line" of the context menu.
     void runToRequested(const QString& file, int line);
 
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
 private:
     struct Impl;
     std::unique_ptr<Impl> m_impl;

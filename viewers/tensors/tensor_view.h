@@ -39,14 +39,20 @@ public:
     /// False: the text does not fit the shape; the view says why and shows the old slice.
     bool setSliceText(const QString& text);
 
-    /// The shown slice. False: the file cannot be written, `error` says why. Both need values
-    /// already on screen.
-    bool exportCsv(const QString& path, QString* error = nullptr) const;
+    /// Fetches the slice and writes it, a line a row; exportFinished() tells the end.
+    void exportCsv(const QString& path);
+    /// The picture of the tab in front. False: the file cannot be written, `error` says why.
     bool exportPng(const QString& path, QString* error = nullptr) const;
+    static constexpr qint64 kMaxCsvElements = 4'000'000;
 
 signals:
     /// The slice or tab was changed by the user.
     void viewChanged();
+    /// error: one sentence, empty if the file was written.
+    void exportFinished(const QString& path, const QString& error);
+
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
     struct Impl;
