@@ -107,7 +107,7 @@ struct ModelEntry {
     bool needsDataDir = false;
     std::string dataHelp = {};  ///< which files --data must hold, and where to get them
     std::vector<EmbeddedFile> sources = {};
-    std::function<std::unique_ptr<Program>(const ProgramOptions&)> create;
+    std::function<std::unique_ptr<Program>(const ProgramOptions&)> create = {};
 };
 
 /// Every model the program knows; filled by explicit register functions.
