@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 namespace tapescope::engine::cpu {
@@ -66,8 +68,69 @@ void forEachTap(const PoolShape& s, std::int64_t oh, const Fn& fn) {
             if (const TapRange r = tapRange(s, kw); r.begin < r.end) fn(ih, r);
 }
 
+// Selections by mask: which element is the largest cannot be predicted, and the compiler would
+// branch on it.
+template <class T>
+T pick(bool first, T x, T y) {
+    using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+    const Bits mask = Bits{0} - static_cast<Bits>(first);
+    return std::bit_cast<T>((std::bit_cast<Bits>(x) & mask) | (std::bit_cast<Bits>(y) & ~mask));
+}
+/// Bitwise or: both comparisons are made, without a branch between them.
+template <class T>
+bool beats(T value, T best) {
+    return static_cast<bool>(static_cast<int>(value > best) | static_cast<int>(value != value));
+}
+
+/// The most frequent pooling on its own: its planes are often too small for calls per row. Compiled
+/// for the plainest processor, where the compiler takes the short rows as they come.
+template <class T>
+void maxPool2x2(std::int64_t planes, std::int64_t height, std::int64_t width, const T* x, T* values,
+                std::int64_t* indices) {
+    const std::int64_t rows = height / 2;
+    const std::int64_t columns = width / 2;
+    for (std::int64_t plane = 0; plane < planes; ++plane) {
+        for (std::int64_t row = 0; row < rows; ++row) {
+            const T* top = x + row * 2 * width;
+            const std::int64_t first = row * 2 * width;
+            for (std::int64_t i = 0; i < columns; ++i) {
+                const std::int64_t at = first + 2 * i;
+                const T a = top[2 * i];
+                const T b = top[2 * i + 1];
+                const T c = top[width + 2 * i];
+                const T d = top[width + 2 * i + 1];
+                // As if each were compared with the best so far: the later of NaNs, the first of
+                // equals.
+                const bool right = beats(b, a);
+                const T upper = pick(right, b, a);
+                const std::int64_t upperAt = at + static_cast<std::int64_t>(right);
+                const bool low = beats(c, upper);
+                const T three = pick(low, c, upper);
+                const std::int64_t threeAt = pick(low, at + width, upperAt);
+                const bool last = beats(d, three);
+                values[i] = pick(last, d, three);
+                indices[i] = pick(last, at + width + 1, threeAt);
+            }
+            values += columns;
+            indices += columns;
+        }
+        x += height * width;
+    }
+}
+
 template <class T>
 void maxPoolTyped(const PoolShape& s, const T* input, T* values, std::int64_t* indices) {
+    using Pair = std::array<std::int64_t, 2>;
+    if (s.kernel == Pair{2, 2} && s.stride == Pair{2, 2} && s.padding == Pair{0, 0}) {
+        const std::int64_t in = s.input[0] * s.input[1];
+        const std::int64_t out = s.output[0] * s.output[1];
+        parallelFor(s.planes, std::max<std::int64_t>(kGrain / in, 1),
+                    [&](std::int64_t begin, std::int64_t end) {
+                        maxPool2x2<T>(end - begin, s.input[0], s.input[1], input + begin * in,
+                                      values + begin * out, indices + begin * out);
+                    });
+        return;
+    }
     const NnLoops<T>& loops = nnLoops<T>();
     const std::int64_t columns = s.output[1];
     forEachPlane(s, [&](std::int64_t in, std::int64_t out) {

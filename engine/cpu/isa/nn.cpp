@@ -8,20 +8,53 @@ namespace {
 using Int = std::int64_t;
 
 /// Sums of floats run in float within blocks this short, in double across them.
-constexpr Int kBlock = 256;
+constexpr Int kBlock = 512;
 
-/// The sum of term(i) over [0, n).
-template <class T, class Term>
-inline double blockedSum(Int n, const Term& term) {
+// Terms of sums: of an element of each of two arrays and a constant.
+template <class T>
+struct First {
+    static T of(T x, T, T) { return x; }
+};
+template <class T>
+struct Product {
+    static T of(T x, T y, T) { return x * y; }
+};
+template <class T>
+struct SquareAbout {
+    static T of(T x, T, T p) { return (x - p) * (x - p); }
+};
+template <class T>
+struct ProductAbout {
+    static T of(T x, T y, T p) { return x * (y - p); }
+};
+
+/// The sum of Term::of(x[i], y[i], p). Four accumulators side by side hide the latency of the
+/// addition.
+template <template <class> class Term, class T>
+inline double blockedSum(Int n, const T* x, const T* y, T p) {
     double total = 0;
-    for (Int at = 0; at < n; at += kBlock) {
-        const Int end = at + kBlock < n ? at + kBlock : n;
-        T part = 0;
-#pragma omp simd reduction(+ : part)
-        for (Int i = at; i < end; ++i) part += term(i);
-        total += static_cast<double>(part);
+    Int at = 0;
+    for (; at + kBlock <= n; at += kBlock) {
+        constexpr Int kQuarter = kBlock / 4;
+        const T* u = x + at;
+        const T* v = y + at;
+        T s0 = 0;
+        T s1 = 0;
+        T s2 = 0;
+        T s3 = 0;
+#pragma omp simd reduction(+ : s0, s1, s2, s3)
+        for (Int i = 0; i < kQuarter; ++i) {
+            s0 += Term<T>::of(u[i], v[i], p);
+            s1 += Term<T>::of(u[i + kQuarter], v[i + kQuarter], p);
+            s2 += Term<T>::of(u[i + 2 * kQuarter], v[i + 2 * kQuarter], p);
+            s3 += Term<T>::of(u[i + 3 * kQuarter], v[i + 3 * kQuarter], p);
+        }
+        total += static_cast<double>((s0 + s1) + (s2 + s3));
     }
-    return total;
+    T rest = 0;
+#pragma omp simd reduction(+ : rest)
+    for (Int i = at; i < n; ++i) rest += Term<T>::of(x[i], y[i], p);
+    return total + static_cast<double>(rest);
 }
 
 template <class T>
@@ -38,7 +71,7 @@ void softmaxRow(Int n, const T* x, T* out) {
     const T top = maxOf(n, x);
 #pragma GCC ivdep
     for (Int i = 0; i < n; ++i) out[i] = expOf(x[i] - top);
-    const T scale = static_cast<T>(1.0 / blockedSum<T>(n, [out](Int i) { return out[i]; }));
+    const T scale = static_cast<T>(1.0 / blockedSum<First>(n, out, out, T(0)));
 #pragma GCC ivdep
     for (Int i = 0; i < n; ++i) out[i] *= scale;
 }
@@ -48,7 +81,7 @@ void logSoftmaxRow(Int n, const T* x, T* out) {
     const T top = maxOf(n, x);
 #pragma GCC ivdep
     for (Int i = 0; i < n; ++i) out[i] = expOf(x[i] - top);
-    const double sum = blockedSum<T>(n, [out](Int i) { return out[i]; });
+    const double sum = blockedSum<First>(n, out, out, T(0));
     const T shift = static_cast<T>(__builtin_log(sum));
 #pragma GCC ivdep
     for (Int i = 0; i < n; ++i) out[i] = (x[i] - top) - shift;
@@ -56,43 +89,32 @@ void logSoftmaxRow(Int n, const T* x, T* out) {
 
 template <class T>
 void softmaxBackwardRow(Int n, const T* g, const T* y, T* out) {
-    const T dot = static_cast<T>(blockedSum<T>(n, [g, y](Int i) { return g[i] * y[i]; }));
+    const T dot = static_cast<T>(blockedSum<Product>(n, g, y, T(0)));
 #pragma GCC ivdep
     for (Int i = 0; i < n; ++i) out[i] = y[i] * (g[i] - dot);
 }
 
 template <class T>
 void logSoftmaxBackwardRow(Int n, const T* g, const T* y, T* out) {
-    const T sum = static_cast<T>(blockedSum<T>(n, [g](Int i) { return g[i]; }));
+    const T sum = static_cast<T>(blockedSum<First>(n, g, g, T(0)));
 #pragma GCC ivdep
     for (Int i = 0; i < n; ++i) out[i] = g[i] - expOf(y[i]) * sum;
 }
 
 template <class T>
 double sumOf(Int n, const T* x) {
-    return blockedSum<T>(n, [x](Int i) { return x[i]; });
+    return blockedSum<First>(n, x, x, T(0));
 }
 
 template <class T>
 double squaredDiff(Int n, const T* x, double mean) {
-    const T center = static_cast<T>(mean);
-    return blockedSum<T>(n, [x, center](Int i) { return (x[i] - center) * (x[i] - center); });
+    return blockedSum<SquareAbout>(n, x, x, static_cast<T>(mean));
 }
 
 template <class T>
 void sumsAbout(Int n, const T* g, const T* x, T mean, double* sumG, double* sumGX) {
-    for (Int at = 0; at < n; at += kBlock) {
-        const Int end = at + kBlock < n ? at + kBlock : n;
-        T partG = 0;
-        T partGX = 0;
-#pragma omp simd reduction(+ : partG, partGX)
-        for (Int i = at; i < end; ++i) {
-            partG += g[i];
-            partGX += g[i] * (x[i] - mean);
-        }
-        *sumG += static_cast<double>(partG);
-        *sumGX += static_cast<double>(partGX);
-    }
+    *sumG += blockedSum<First>(n, g, g, T(0));
+    *sumGX += blockedSum<ProductAbout>(n, g, x, mean);
 }
 
 template <class T>
@@ -156,15 +178,39 @@ void normParamsRow(Int n, const T* g, const T* x, T mean, T scale, T* dw, T* db)
     }
 }
 
+// Selections by mask: which element is the largest cannot be predicted, and the compiler would
+// branch on it.
+inline std::int32_t pick(bool first, std::int32_t x, std::int32_t y) {
+    const auto mask = -static_cast<std::int32_t>(first);
+    return (x & mask) | (y & ~mask);
+}
+inline Int pick(bool first, Int x, Int y) {
+    const auto mask = -static_cast<Int>(first);
+    return (x & mask) | (y & ~mask);
+}
+inline float pick(bool first, float x, float y) {
+    return __builtin_bit_cast(float, pick(first, __builtin_bit_cast(std::int32_t, x),
+                                          __builtin_bit_cast(std::int32_t, y)));
+}
+inline double pick(bool first, double x, double y) {
+    return __builtin_bit_cast(double,
+                              pick(first, __builtin_bit_cast(Int, x), __builtin_bit_cast(Int, y)));
+}
+/// Bitwise or: both comparisons are made, without a branch between them.
+template <class T>
+inline bool beats(T value, T best) {
+    return static_cast<bool>(static_cast<int>(value > best) | static_cast<int>(value != value));
+}
+
 template <class T>
 void maxTap(Int n, const T* x, Int step, std::int32_t position, T* best, std::int32_t* at) {
     const auto stride = static_cast<std::int32_t>(step);
 #pragma GCC ivdep
     for (Int i = 0; i < n; ++i) {
         const T value = x[i * step];
-        const bool takes = value > best[i] || value != value;
-        best[i] = takes ? value : best[i];
-        at[i] = takes ? position + static_cast<std::int32_t>(i) * stride : at[i];
+        const bool takes = beats(value, best[i]);
+        best[i] = pick(takes, value, best[i]);
+        at[i] = pick(takes, position + static_cast<std::int32_t>(i) * stride, at[i]);
     }
 }
 
@@ -181,27 +227,27 @@ void addTap(Int n, const T* x, Int step, T* sum) {
 
 template <class T>
 struct Squared {
-    static T of(T x, T y) { return (x - y) * (x - y); }
+    static T of(T x, T y, T) { return (x - y) * (x - y); }
 };
 template <class T>
 struct Absolute {
-    static T of(T x, T y) { return absOf(x - y); }
+    static T of(T x, T y, T) { return absOf(x - y); }
 };
 template <class T>
 struct Bce {
-    static T of(T x, T y) {
+    static T of(T x, T y, T) {
         return (x > T(0) || x != x ? x : T(0)) - x * y + log1pNonNegative(expOf(-absOf(x)));
     }
 };
 
 template <template <class> class Loss, class T>
 double lossSum(Int n, const T* x, const T* y) {
-    return blockedSum<T>(n, [x, y](Int i) { return Loss<T>::of(x[i], y[i]); });
+    return blockedSum<Loss>(n, x, y, T(0));
 }
 template <template <class> class Loss, class T>
 void lossTerms(Int n, const T* x, const T* y, T* out) {
 #pragma GCC ivdep
-    for (Int i = 0; i < n; ++i) out[i] = Loss<T>::of(x[i], y[i]);
+    for (Int i = 0; i < n; ++i) out[i] = Loss<T>::of(x[i], y[i], T(0));
 }
 
 template <class T>
