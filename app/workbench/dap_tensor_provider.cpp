@@ -86,9 +86,11 @@ viewers::TensorSlice DapTensorProvider::parseSlice(const QJsonObject& body) {
 
 void DapTensorProvider::requestStats(quint64 requestId, const viewers::TensorRef& tensor,
                                      int bins) {
+    ++m_pending;
     m_session.request(QStringLiteral("tensorStats"),
                       {{"memoryReference", tensor.reference}, {"bins", bins}}, this,
                       [this, requestId](const DapReply& reply) {
+                          --m_pending;
                           if (reply.success)
                               emit statsReady(requestId, parseStats(reply.body));
                           else
@@ -98,10 +100,12 @@ void DapTensorProvider::requestStats(quint64 requestId, const viewers::TensorRef
 
 void DapTensorProvider::requestSlice(quint64 requestId, const viewers::TensorRef& tensor,
                                      const QString& slice, qint64 maxElements) {
+    ++m_pending;
     m_session.request(
         QStringLiteral("tensorSlice"),
         {{"memoryReference", tensor.reference}, {"slice", slice}, {"maxElements", maxElements}},
         this, [this, requestId](const DapReply& reply) {
+            --m_pending;
             if (reply.success)
                 emit sliceReady(requestId, parseSlice(reply.body));
             else

@@ -21,6 +21,9 @@ public:
     void requestSlice(quint64 requestId, const viewers::TensorRef& tensor, const QString& slice,
                       qint64 maxElements) override;
 
+    /// Requests without an answer yet.
+    int pending() const { return m_pending; }
+
     /// The adapter's JSON as the views' structs; numbers may be the strings "NaN", "Infinity",
     /// "-Infinity".
     static viewers::TensorStats parseStats(const QJsonObject& body);
@@ -28,6 +31,7 @@ public:
 
 private:
     DebugSession& m_session;
+    int m_pending = 0;
 };
 
 }  // namespace tapescope::app

@@ -41,6 +41,7 @@ public:
     StackPanel* stack() const { return m_stack; }
     BreakpointPanel* breakpoints() const { return m_breakpointPanel; }
     ConsolePanel* console() const { return m_console; }
+    DapTensorProvider& provider() const { return *m_provider; }
     void showConsole();
     void showBreakpoints();
 
