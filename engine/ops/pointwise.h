@@ -3,27 +3,38 @@
 
 #include "engine/tensor/tensor.h"
 
+#include <concepts>
+#include <cstdint>
+
 namespace tapescope::engine {
 
 /// An operand of a C++ operator: a tensor or a number, with the place where the expression stands.
 struct Operand {
     Tensor tensor;
     Site site;
-    Operand(const Tensor& t, Site s = {}) : tensor(t), site(s) {}  // NOLINT(google-explicit-constructor)
-    Operand(double number, Site s = {});                            // NOLINT(google-explicit-constructor)
+    Operand(const Tensor& t, Site s = {})
+        : tensor(t), site(s) {}           // NOLINT(google-explicit-constructor)
+    Operand(double number, Site s = {});  // NOLINT(google-explicit-constructor)
+    template <std::integral Number>
+    Operand(Number number, Site s = {});  // NOLINT(google-explicit-constructor)
 };
 
 /// A number as an operand: 0-d, and in type promotion it counts only by its category.
 Tensor wrappedNumber(double number);
 Tensor wrappedNumber(std::int64_t number);
+template <std::integral Number>
+Operand::Operand(Number number, Site s)
+    : Operand(wrappedNumber(static_cast<std::int64_t>(number)), s) {}
 
 // Binary, with broadcasting and type promotion. Source: PyTorch's definitions.
 Tensor add(const Tensor& a, const Tensor& b, Site site = {});
 Tensor sub(const Tensor& a, const Tensor& b, Site site = {});
 Tensor mul(const Tensor& a, const Tensor& b, Site site = {});
-Tensor div(const Tensor& a, const Tensor& b, Site site = {});  ///< true division; integers give float32
+Tensor div(const Tensor& a, const Tensor& b,
+           Site site = {});  ///< true division; integers give float32
 Tensor pow(const Tensor& a, const Tensor& b, Site site = {});
-Tensor maximum(const Tensor& a, const Tensor& b, Site site = {});  ///< NaN wins; at ties half the gradient each
+Tensor maximum(const Tensor& a, const Tensor& b,
+               Site site = {});  ///< NaN wins; at ties half the gradient each
 Tensor minimum(const Tensor& a, const Tensor& b, Site site = {});
 Tensor lerp(const Tensor& start, const Tensor& end, const Tensor& weight, Site site = {});
 Tensor add(const Tensor& a, double b, Site site = {});
@@ -32,10 +43,18 @@ Tensor mul(const Tensor& a, double b, Site site = {});
 Tensor div(const Tensor& a, double b, Site site = {});
 Tensor pow(const Tensor& a, double b, Site site = {});
 
-inline Tensor operator+(const Operand& a, const Operand& b) { return add(a.tensor, b.tensor, a.site); }
-inline Tensor operator-(const Operand& a, const Operand& b) { return sub(a.tensor, b.tensor, a.site); }
-inline Tensor operator*(const Operand& a, const Operand& b) { return mul(a.tensor, b.tensor, a.site); }
-inline Tensor operator/(const Operand& a, const Operand& b) { return div(a.tensor, b.tensor, a.site); }
+inline Tensor operator+(const Operand& a, const Operand& b) {
+    return add(a.tensor, b.tensor, a.site);
+}
+inline Tensor operator-(const Operand& a, const Operand& b) {
+    return sub(a.tensor, b.tensor, a.site);
+}
+inline Tensor operator*(const Operand& a, const Operand& b) {
+    return mul(a.tensor, b.tensor, a.site);
+}
+inline Tensor operator/(const Operand& a, const Operand& b) {
+    return div(a.tensor, b.tensor, a.site);
+}
 Tensor operator-(const Operand& a);
 
 // Unary. The float-only ones take integers as float32.

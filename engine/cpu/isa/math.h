@@ -101,9 +101,9 @@ inline float tanhOf(float x) {
     p = p * s + -5.374348536e-02F;
     p = p * s + 1.333149076e-01F;
     p = p * s + -3.333328366e-01F;
-    const float small = x + x * s * p;
-    const float large = __builtin_copysignf(1.0F - 2.0F / (expOf(2.0F * a) + 1.0F), x);
-    return a < 0.625F ? small : large;
+    const float small = a + a * s * p;
+    const float large = 1.0F - 2.0F / (expOf(2.0F * a) + 1.0F);
+    return __builtin_copysignf(a < 0.625F ? small : large, x);
 }
 
 inline float erfOf(float x) {
