@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// docs/operators.md is written from the operator table. This test fails when it is out of date; to
+// refresh it:
+//   TAPESCOPE_WRITE_DOCS=1 engine_test --gtest_filter=OperatorDocs.*
+#include "engine/ops/op_def.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <iterator>
+#include <map>
+#include <sstream>
+#include <vector>
+
+namespace tapescope::engine {
+namespace {
+
+std::string typesText(const OpDef& op) {
+    switch (op.types) {
+        case TypeRule::Promote:
+            return "promoted";
+        case TypeRule::PromoteFloat:
+            return "promoted, integers to float32";
+        case TypeRule::Floating:
+            return "floating";
+        case TypeRule::AsIs:
+            break;
+    }
+    return "as given";
+}
+
+std::string notesText(const OpDef& op) {
+    std::string notes;
+    const auto add = [&](const char* note) {
+        notes += notes.empty() ? note : std::string(", ") + note;
+    };
+    if (op.view) add("view");
+    if (op.inplace) add("in place");
+    if (op.random) add("random");
+    return notes;
+}
+
+std::string docsText() {
+    std::map<Family, std::vector<const OpDef*>> families;
+    for (const OpDef* op : OpTable::instance().rows()) families[op->family].push_back(op);
+    std::ostringstream out;
+    out << "# Operators\n\n"
+           "Written from the operator table by `tests/engine/ops/operator_docs_test.cpp`; do not "
+           "edit. "
+        << OpTable::instance().rows().size()
+        << " operators. Names,\narguments and meaning are PyTorch's; `?` marks an argument that "
+           "may be left out, `*name` any "
+           "number of tensors, and\nwhat follows the bare `*` are numbers. *Types* says how the "
+           "dtypes of the tensors are "
+           "prepared, *gradient* whether\nbackward runs through the operator. Operators ending in "
+           "`_backward` or `_grad` are what "
+           "other operators' gradients call.\n";
+    for (auto& [family, ops] : families) {
+        std::stable_sort(ops.begin(), ops.end(),
+                         [](const OpDef* a, const OpDef* b) { return a->name < b->name; });
+        out << "\n## " << familyName(family)
+            << "\n\n| operator | types | gradient | notes |\n| --- | --- | --- | --- |\n";
+        for (const OpDef* op : ops) {
+            out << "| `" << signature(*op) << "` | " << typesText(*op) << " | "
+                << (op->vjp ? "yes" : "no") << " | " << notesText(*op) << " |\n";
+        }
+    }
+    return out.str();
+}
+
+TEST(OperatorDocs, AreUpToDate) {
+    const std::string path = std::string(TAPESCOPE_SOURCE_DIR) + "/docs/operators.md";
+    const std::string expected = docsText();
+    if (std::getenv("TAPESCOPE_WRITE_DOCS")) std::ofstream(path) << expected;
+    std::ifstream in(path);
+    const std::string found{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+    EXPECT_TRUE(found == expected)
+        << "docs/operators.md is out of date: run TAPESCOPE_WRITE_DOCS=1 engine_test "
+           "--gtest_filter=OperatorDocs.* and commit it";
+}
+
+}  // namespace
+}  // namespace tapescope::engine
