@@ -56,7 +56,8 @@ ProcessIdentity ProcessIdentity::self() {
 }
 
 Liveness livenessOf(const ProcessIdentity& process) {
-    const ProcessIdentity me = ProcessIdentity::self();
+    // Machine and container stay the same, also across fork(); pid and start are not used here.
+    static const ProcessIdentity me = ProcessIdentity::self();
     if (process.host != me.host) return Liveness::Unknown;
     if (process.bootId != me.bootId) return Liveness::Dead;  // the machine has been restarted since
     if (process.pidNamespace != me.pidNamespace) return Liveness::Unknown;
