@@ -215,6 +215,12 @@ void maxTap(Int n, const T* x, Int step, std::int32_t position, T* best, std::in
 }
 
 template <class T>
+void maskAndScale(Int n, const T* x, const bool* keep, T scale, T* out) {
+#pragma GCC ivdep
+    for (Int i = 0; i < n; ++i) out[i] = pick(keep[i], x[i] * scale, T(0));
+}
+
+template <class T>
 void addTap(Int n, const T* x, Int step, T* sum) {
     if (step == 1) {
 #pragma GCC ivdep
@@ -250,6 +256,55 @@ void lossTerms(Int n, const T* x, const T* y, T* out) {
     for (Int i = 0; i < n; ++i) out[i] = Loss<T>::of(x[i], y[i], T(0));
 }
 
+/// Counters computed side by side; as many as keep the loops from being unrolled instead of
+/// vectorised.
+constexpr Int kCounters = 64;
+
+/// word[k][i] = word k of Philox4x32-10(seed, counter + i): as Generator::philox, see there.
+inline void philoxBlocks(std::uint64_t seed, std::uint64_t counter,
+                         std::uint32_t (&word)[4][kCounters]) {
+    for (Int i = 0; i < kCounters; ++i) {
+        const std::uint64_t at = counter + static_cast<std::uint64_t>(i);
+        word[0][i] = static_cast<std::uint32_t>(at);
+        word[1][i] = static_cast<std::uint32_t>(at >> 32);
+        word[2][i] = 0;
+        word[3][i] = 0;
+    }
+    auto key0 = static_cast<std::uint32_t>(seed);
+    auto key1 = static_cast<std::uint32_t>(seed >> 32);
+    for (int round = 0; round < 10; ++round) {
+#pragma GCC ivdep
+        for (Int i = 0; i < kCounters; ++i) {
+            const std::uint64_t a = std::uint64_t{0xD2511F53} * word[0][i];
+            const std::uint64_t b = std::uint64_t{0xCD9E8D57} * word[2][i];
+            word[0][i] = static_cast<std::uint32_t>(b >> 32) ^ word[1][i] ^ key0;
+            word[1][i] = static_cast<std::uint32_t>(b);
+            word[2][i] = static_cast<std::uint32_t>(a >> 32) ^ word[3][i] ^ key1;
+            word[3][i] = static_cast<std::uint32_t>(a);
+        }
+        key0 += 0x9E3779B9U;
+        key1 += 0xBB67AE85U;
+    }
+}
+
+void philoxAtLeast(Int n, std::uint64_t seed, std::uint64_t counter, std::uint32_t limit,
+                   bool* keep) {
+    std::uint32_t word[4][kCounters];
+    for (Int at = 0; at < n; at += 4 * kCounters) {
+        philoxBlocks(seed, counter + static_cast<std::uint64_t>(at / 4), word);
+        const Int count = n - at < 4 * kCounters ? n - at : 4 * kCounters;
+        bool* to = keep + at;
+        const Int whole = count / 4;
+        for (Int i = 0; i < whole; ++i) {
+            to[4 * i] = word[0][i] >= limit;
+            to[4 * i + 1] = word[1][i] >= limit;
+            to[4 * i + 2] = word[2][i] >= limit;
+            to[4 * i + 3] = word[3][i] >= limit;
+        }
+        for (Int i = 4 * whole; i < count; ++i) to[i] = word[i % 4][whole] >= limit;
+    }
+}
+
 template <class T>
 constexpr NnLoops<T> makeLoops() {
     return {softmaxRow<T>,
@@ -266,6 +321,7 @@ constexpr NnLoops<T> makeLoops() {
             normParamsRow<T>,
             maxTap<T>,
             addTap<T>,
+            maskAndScale<T>,
             lossSum<Squared, T>,
             lossSum<Absolute, T>,
             lossSum<Bce, T>,
@@ -276,6 +332,6 @@ constexpr NnLoops<T> makeLoops() {
 
 }  // namespace
 
-extern constexpr NnTable kNnTable{makeLoops<float>(), makeLoops<double>()};
+extern constexpr NnTable kNnTable{makeLoops<float>(), makeLoops<double>(), philoxAtLeast};
 
 }  // namespace tapescope::engine::cpu::TAPESCOPE_ISA

@@ -38,6 +38,9 @@ struct NnLoops {
     /// sum += x[i * step]
     void (*addTap)(Int n, const T* x, Int step, T* sum);
 
+    /// out = keep[i] ? x[i] * scale : 0
+    void (*maskAndScale)(Int n, const T* x, const bool* keep, T scale, T* out);
+
     /// Sums of a loss over n pairs, and its single terms.
     double (*squaredErrors)(Int n, const T* x, const T* y);
     double (*absoluteErrors)(Int n, const T* x, const T* y);
@@ -51,6 +54,9 @@ struct NnLoops {
 struct NnTable {
     NnLoops<float> f32;
     NnLoops<double> f64;
+    /// keep[i] = word i % 4 of Philox4x32-10(seed, counter + i / 4) is at least limit.
+    void (*philoxAtLeast)(std::int64_t n, std::uint64_t seed, std::uint64_t counter,
+                          std::uint32_t limit, bool* keep);
 };
 
 namespace base {

@@ -11,6 +11,7 @@
 #include "message_of.h"
 
 #include <cmath>
+#include <memory>
 
 namespace tapescope::engine::test {
 namespace {
@@ -34,6 +35,26 @@ TEST(Dropout, TheSameSeedDropsTheSameAndTheNextCallOthers) {
     generator.manual_seed(7);
     EXPECT_EQ(dropout(x, 0.5, true).to_vector(), first);
     EXPECT_NE(second, first);
+}
+
+TEST(Dropout, EveryInstructionSetDrawsTheGeneratorsNumbers) {
+    constexpr std::uint64_t kSeed = 0x0123456789ABCDEF;
+    constexpr std::uint64_t kCounter = 0xFFFFFFFF0;  // the low word overflows on the way
+    constexpr std::uint32_t kLimit = 0x40000000;
+    for (const std::size_t n : {1U, 3U, 64U, 203U, 519U}) {
+        for (const cpu::Isa isa : {cpu::Isa::Base, cpu::Isa::Avx2, cpu::Isa::Avx512}) {
+            const cpu::NnTable* table = cpu::nnTableFor(isa);
+            if (!table) continue;
+            const auto keep = std::make_unique<bool[]>(n + 1);
+            keep[n] = true;
+            table->philoxAtLeast(static_cast<std::int64_t>(n), kSeed, kCounter, kLimit, keep.get());
+            for (std::size_t i = 0; i < n; ++i) {
+                const std::uint32_t word = Generator::philox(kSeed, kCounter + i / 4)[i % 4];
+                ASSERT_EQ(keep[i], word >= kLimit) << cpu::isaName(isa) << " " << i;
+            }
+            EXPECT_TRUE(keep[n]) << "wrote past the end";
+        }
+    }
 }
 
 TEST(Dropout, TheGradientPassesWhereElementsWereKept) {
