@@ -8,6 +8,7 @@
 #include <QHelpEvent>
 #include <QKeyEvent>
 #include <QPainter>
+#include <QResizeEvent>
 #include <QSet>
 #include <QToolTip>
 
@@ -373,9 +374,14 @@ void GraphCanvas::minimapTo(const QPointF& pos) {
     update();
 }
 
-void GraphCanvas::resizeEvent(QResizeEvent*) {
+void GraphCanvas::resizeEvent(QResizeEvent* event) {
     if (m_place == Place::Beginning) showBeginning();
     if (m_place == Place::Whole) fit();
+    if (m_place == Place::Own && event->oldSize().isValid()) {
+        const QSize grown = event->size() - event->oldSize();
+        m_origin -= QPointF(grown.width(), grown.height()) / (2 * m_scale);
+        keepInside();
+    }
 }
 
 }  // namespace tapescope::viewers

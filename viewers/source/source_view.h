@@ -17,7 +17,7 @@ struct SourceBreakpoint {
     bool verified = true;  ///< false: hollow
     bool enabled = true;   ///< false: grey
     int hits = 0;          ///< shown beside the dot on hover
-    QString message;       ///< why it is not verified
+    QString message = {};  ///< why it is not verified
 };
 
 /// Source files, read-only, with a gutter: breakpoints, time a line, line numbers, the line where

@@ -37,7 +37,7 @@ void TensorDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option
         fill = QColor::fromRgb(m_colours.colour(v));
         if (std::isfinite(v)) {
             // Shades, not the full map: the numbers are what is read here.
-            const double strength = m_colours.isSigned() ? 0.75 : 0.55;
+            const double strength = m_colours.isSigned() ? 0.75 : 0.4;
             fill = Theme::mix(theme.color(Theme::Field), fill, strength);
         }
         if (m_stale) fill = Theme::mix(theme.color(Theme::Field), fill, 0.35);

@@ -259,6 +259,7 @@ void TensorView::Impl::statsArrived(const TensorStats& answer, bool keepSlice) {
     if (!sameShape || !keepSlice || slice.shape() != answer.shape) {
         slice = SliceSpec(answer.shape);
         bar->setSlice(slice);
+        bar->setVisible(slice.rank() > 0);
     }
     setStaleMarks();
     sliceChanged();
@@ -309,7 +310,7 @@ QString TensorView::Impl::imageNote(const SlicePlanes& planes) const {
         notes << tr("the first %1 of %2 pictures").arg(planes.planes()).arg(planes.planesOfAxis());
     }
     if (planes.stride() > 1) {
-        notes << tr("every %1th row and column of %2 × %3")
+        notes << tr("one row and column in %1 of %2 × %3")
                      .arg(planes.stride())
                      .arg(format::exactCount(slice.rows()), format::exactCount(slice.columns()));
     }
