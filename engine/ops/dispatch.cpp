@@ -312,7 +312,7 @@ Outputs call(std::string_view name, std::span<const Tensor* const> inputs, const
         for (const OpDef* row : OpTable::instance().rows()) names.emplace_back(row->name);
         throw Error("there is no operator named " + std::string(name) + didYouMean(name, names));
     }
-    return call(*op, inputs, attrs, site);
+    return call(*op, inputs, completeAttrs(*op, attrs), site);
 }
 
 }  // namespace tapescope::engine

@@ -7,19 +7,28 @@
 
 namespace tapescope::engine {
 
-/// The one road every operator call takes: check and promote → shape rule → observers → kernel → autograd node → observers.
-/// Throws what the shape rule throws, with operator, module path and site added.
+/// The one road every operator call takes: check and promote → shape rule → observers → kernel →
+/// autograd node → observers. Throws what the shape rule throws, with operator, module path and
+/// site added.
 Outputs call(const OpDef& op, std::span<const Tensor* const> inputs, const Attrs& attrs, Site site);
 
-inline Outputs call(const OpDef& op, std::initializer_list<const Tensor*> inputs, const Attrs& attrs, Site site) {
+inline Outputs call(const OpDef& op, std::initializer_list<const Tensor*> inputs,
+                    const Attrs& attrs, Site site) {
     return call(op, std::span(inputs.begin(), inputs.size()), attrs, site);
 }
-inline Tensor call1(const OpDef& op, std::initializer_list<const Tensor*> inputs, const Attrs& attrs, Site site) {
+inline Tensor call1(const OpDef& op, std::initializer_list<const Tensor*> inputs,
+                    const Attrs& attrs, Site site) {
     return std::move(call(op, inputs, attrs, site)[0]);
 }
 
-/// By name, as importers, bindings and tests call. Throws Error with the nearest names.
-Outputs call(std::string_view name, std::span<const Tensor* const> inputs, const Attrs& attrs, Site site = {});
+/// By name, as importers, bindings and tests call; attributes with defaults may be left out. Throws
+/// Error with the nearest names.
+Outputs call(std::string_view name, std::span<const Tensor* const> inputs, const Attrs& attrs,
+             Site site = {});
+
+/// The arguments of a call by name: given, and the row's defaults for the rest. Throws Error where
+/// one is missing, too many or of another kind.
+Attrs completeAttrs(const OpDef& op, const Attrs& given);
 
 /// Stands for an absent optional input.
 const Tensor& undefinedTensor();

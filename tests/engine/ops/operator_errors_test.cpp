@@ -148,6 +148,68 @@ TEST(OperatorErrors, AMisspeltNameBringsTheNearest) {
     EXPECT_TRUE(contains(textOf<Error>([&] { call("rleu", inputs, Attrs{}); }), "relu"));
 }
 
+TEST(OperatorErrors, ArgumentsOfACallByNameAreChecked) {
+    const Tensor x = ones({2});
+    const Tensor* inputs[] = {&x};
+    EXPECT_TRUE(startsWith(textOf<Error>([&] { call("clamp", inputs, Attrs{0.0}); }),
+                           "clamp: the argument max is missing; it must be a number"));
+    EXPECT_TRUE(startsWith(textOf<Error>([&] { call("sum", inputs, Attrs{2.5}); }),
+                           "sum: the argument dim must be a list of whole numbers"));
+    EXPECT_TRUE(startsWith(textOf<Error>([&] { call("relu", inputs, Attrs{2.5}); }),
+                           "relu: 1 numbers were given as arguments, it takes 0"));
+}
+
+TEST(Operators, DefaultsFillACallByName) {
+    const Tensor x = Tensor::from<float>({-1, 2}, {2});
+    const Tensor* inputs[] = {&x};
+    EXPECT_EQ(call("leaky_relu", inputs, Attrs{})[0].to_vector<float>(),
+              (std::vector<float>{-0.01F, 2}));
+    EXPECT_EQ(call("sum", inputs, Attrs{})[0].item(), 1);
+    EXPECT_EQ(call("clamp", inputs, Attrs{std::int64_t{0}, std::int64_t{1}})[0].to_vector<float>(),
+              (std::vector<float>{0, 1}));
+    EXPECT_EQ(call("arange", {}, Attrs{0.0, 3.0})[0].to_vector<std::int64_t>(),
+              (std::vector<std::int64_t>{0, 1, 2}));
+}
+
+/// A default that does not say what it prints would be worse than none.
+TEST(Operators, EveryDefaultReadsBackAsItIsWritten) {
+    for (const OpDef* op : OpTable::instance().rows()) {
+        Attrs given;
+        for (const AttrDef& attr : op->attrs) {
+            if (!attr.defaultText.empty()) {
+                given.push_back(std::monostate{});
+                continue;
+            }
+            switch (attr.kind) {
+                case AttrKind::Bool:
+                    given.push_back(true);
+                    break;
+                case AttrKind::Int:
+                    given.push_back(std::int64_t{1});
+                    break;
+                case AttrKind::Float:
+                    given.push_back(1.0);
+                    break;
+                case AttrKind::Dims:
+                    given.push_back(Dims{1});
+                    break;
+                case AttrKind::DType:
+                    given.push_back(DType::F32);
+                    break;
+            }
+        }
+        const std::string text = attrsText(*op, completeAttrs(*op, given));
+        for (const AttrDef& attr : op->attrs) {
+            if (attr.defaultText.empty()) continue;
+            const std::string bare(attr.defaultText);
+            const std::string both = "[" + bare + ", " + bare + "]";
+            const bool spatial = attr.kind == AttrKind::Dims && bare[0] != '[';
+            EXPECT_TRUE(contains(text, std::string(attr.name) + "=" + (spatial ? both : bare)))
+                << op->name;
+        }
+    }
+}
+
 TEST(Operators, NumbersInExpressionsKeepTheTensorsType) {
     const Tensor whole = full({2}, 3, {.dtype = DType::I64});
     EXPECT_EQ((whole + 1).dtype(), DType::I64);
