@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "graph_samples.h"
+#include "support/graph_samples.h"
 #include "viewers/graph/graph_breakpoint.h"
 #include "viewers/graph/module_graph.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
+#include <gtest/gtest.h>
 #include <sstream>
 
 namespace tapescope::viewers {
@@ -20,10 +19,18 @@ std::string describe(const ModuleGraph& g, int group, int depth = 0) {
     std::ostringstream out;
     out << std::string(static_cast<std::size_t>(depth) * 2, ' ');
     switch (it.kind) {
-        case GraphGroup::Kind::Column: out << kColumns[static_cast<int>(it.column)]; break;
-        case GraphGroup::Kind::Module: out << it.name << " (" << it.type << ")"; break;
-        case GraphGroup::Kind::Fold: out << it.members << "x " << it.name; break;
-        case GraphGroup::Kind::Backward: out << it.name << " gradient"; break;
+        case GraphGroup::Kind::Column:
+            out << kColumns[static_cast<int>(it.column)];
+            break;
+        case GraphGroup::Kind::Module:
+            out << it.name << " (" << it.type << ")";
+            break;
+        case GraphGroup::Kind::Fold:
+            out << it.members << "x " << it.name;
+            break;
+        case GraphGroup::Kind::Backward:
+            out << it.name << " gradient";
+            break;
     }
     out << " " << it.operators << "\n";
     for (const int n : it.nodes) {
@@ -117,18 +124,24 @@ TEST(ModuleGraph, TurnsWhatBackwardReadsFromForwardIntoReferences) {
     const ModuleGraph g = build(test::digitsCnn());
     std::vector<std::string> labels;
     for (const GraphRef& ref : g.refs) {
-        if (g.nodes[static_cast<std::size_t>(ref.to)].seq == 25) labels.push_back(ref.label + " " + ref.type);
+        if (g.nodes[static_cast<std::size_t>(ref.to)].seq == 25)
+            labels.push_back(ref.label + " " + ref.type);
     }
     EXPECT_EQ(labels, (std::vector<std::string>{"conv2.weight f32[64,32,3,3]"}));
     for (const GraphLink& link : g.links) {
-        const auto column = [&](int n) { return g.groups[static_cast<std::size_t>(g.nodes[static_cast<std::size_t>(n)].group)].column; };
+        const auto column = [&](int n) {
+            return g.groups[static_cast<std::size_t>(g.nodes[static_cast<std::size_t>(n)].group)]
+                .column;
+        };
         EXPECT_EQ(column(link.from), column(link.to));
     }
 }
 
 TEST(ModuleGraph, SumsCostAndSpanOfAGroup) {
     const ModuleGraph g = build(test::digitsCnn());
-    const auto fc1 = std::ranges::find_if(g.groups, [](const GraphGroup& x) { return x.path == "fc1" && x.column == GraphColumn::Forward; });
+    const auto fc1 = std::ranges::find_if(g.groups, [](const GraphGroup& x) {
+        return x.path == "fc1" && x.column == GraphColumn::Forward;
+    });
     ASSERT_NE(fc1, g.groups.end());
     EXPECT_EQ(fc1->firstSeq, 6U);
     EXPECT_EQ(fc1->lastSeq, 7U);
@@ -183,8 +196,10 @@ TEST(ModuleGraph, KeepsParentsBeforeChildrenAndAgreesBothWays) {
     for (int i = 0; i < static_cast<int>(g.groups.size()); ++i) {
         const GraphGroup& group = g.groups[static_cast<std::size_t>(i)];
         EXPECT_LT(group.parent, i);
-        for (const int child : group.groups) EXPECT_EQ(g.groups[static_cast<std::size_t>(child)].parent, i);
-        for (const int node : group.nodes) EXPECT_EQ(g.nodes[static_cast<std::size_t>(node)].group, i);
+        for (const int child : group.groups)
+            EXPECT_EQ(g.groups[static_cast<std::size_t>(child)].parent, i);
+        for (const int node : group.nodes)
+            EXPECT_EQ(g.nodes[static_cast<std::size_t>(node)].group, i);
     }
 }
 
@@ -228,11 +243,12 @@ TEST(ModuleGraph, SurvivesDamagedInput) {
     m.op("relu", 4711, {edge}, "f32[8]");
     edge.fromSeq = 2;  // itself
     m.op("relu", id, {edge}, "f32[8]", Phase::Backward, 99);
-    m.data.graph.nodes.push_back(m.data.graph.nodes.front());            // the same number twice
+    m.data.graph.nodes.push_back(m.data.graph.nodes.front());  // the same number twice
     m.data.graph.nodes.push_back(m.data.graph.nodes.front());
-    m.data.graph.nodes.back().seq = 4'000'000'000U;                      // no such step
+    m.data.graph.nodes.back().seq = 4'000'000'000U;  // no such step
     const ModuleGraph g = build(m);
-    EXPECT_EQ(std::ranges::count_if(g.nodes, [](const ModuleGraphNode& n) { return n.seq >= 0; }), 3);
+    EXPECT_EQ(std::ranges::count_if(g.nodes, [](const ModuleGraphNode& n) { return n.seq >= 0; }),
+              3);
     EXPECT_EQ(g.links.size(), 1U);
     EXPECT_EQ(g.nodeOfSeq.size(), 3U);
 }
@@ -259,11 +275,14 @@ TEST(GraphBreakpoint, MatchesOperatorsModulesPatternsAndBackward) {
         PlaceMatch op, module, gradient;
     };
     using enum PlaceMatch;
-    for (const Case& c : {Case{"conv2d", Pattern, None, None}, Case{"conv*", Pattern, None, None}, Case{"c?nv2d", Pattern, None, None},
-                          Case{"conv2", None, Exact, None}, Case{"conv2: conv2d", Exact, None, None}, Case{"conv2:conv2d", Exact, None, None},
-                          Case{"conv*: conv2d", Pattern, None, None}, Case{"conv1: conv2d", None, None, None},
-                          Case{"backward:conv2d", None, None, Pattern}, Case{"backward:conv2: conv2d", None, None, Exact},
-                          Case{"relu", None, None, None}, Case{"", None, None, None}, Case{"*", Pattern, None, None}}) {
+    for (const Case& c :
+         {Case{"conv2d", Pattern, None, None}, Case{"conv*", Pattern, None, None},
+          Case{"c?nv2d", Pattern, None, None}, Case{"conv2", None, Exact, None},
+          Case{"conv2: conv2d", Exact, None, None}, Case{"conv2:conv2d", Exact, None, None},
+          Case{"conv*: conv2d", Pattern, None, None}, Case{"conv1: conv2d", None, None, None},
+          Case{"backward:conv2d", None, None, Pattern},
+          Case{"backward:conv2: conv2d", None, None, Exact}, Case{"relu", None, None, None},
+          Case{"", None, None, None}, Case{"*", Pattern, None, None}}) {
         EXPECT_EQ(matchBreakpoint(c.name, op), c.op) << c.name;
         EXPECT_EQ(matchBreakpoint(c.name, module), c.module) << c.name;
         EXPECT_EQ(matchBreakpoint(c.name, gradient), c.gradient) << c.name;

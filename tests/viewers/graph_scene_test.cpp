@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "graph_samples.h"
 #include "viewers/graph/graph_scene.h"
 
-#include <gtest/gtest.h>
+#include "support/graph_samples.h"
 
 #include <algorithm>
 #include <cmath>
+#include <gtest/gtest.h>
 
 namespace tapescope::viewers {
 namespace {
@@ -16,7 +16,9 @@ using test::GraphMaker;
 SceneStyle style() {
     SceneStyle s;
     const auto width = [](const std::string& t) { return 7.0 * static_cast<double>(t.size()); };
-    s.groupText = [width](const GraphGroup& g) { return BoxText{g.name, g.type, width(g.name + g.type)}; };
+    s.groupText = [width](const GraphGroup& g) {
+        return BoxText{g.name, g.type, width(g.name + g.type)};
+    };
     s.nodeText = [width](const ModuleGraphNode& n) { return BoxText{n.label, {}, width(n.label)}; };
     s.smallWidth = width;
     return s;
@@ -34,7 +36,8 @@ struct Laid {
     }
     void layout() { scene = layoutScene(graph, open, style(), &scene.memory); }
     const SceneBox& boxOfSeq(int seq) const {
-        return scene.boxes[static_cast<std::size_t>(scene.boxOfNode[static_cast<std::size_t>(graph.nodeOfSeq[static_cast<std::size_t>(seq)])])];
+        return scene.boxes[static_cast<std::size_t>(scene.boxOfNode[static_cast<std::size_t>(
+            graph.nodeOfSeq[static_cast<std::size_t>(seq)])])];
     }
 };
 
@@ -47,35 +50,42 @@ Laid lay(const GraphMaker& m, bool allOpen) {
 }
 
 bool inside(const SceneBox& inner, const SceneBox& outer) {
-    return inner.x >= outer.x && inner.y >= outer.y && inner.x + inner.width <= outer.x + outer.width + 1e-6 &&
+    return inner.x >= outer.x && inner.y >= outer.y &&
+           inner.x + inner.width <= outer.x + outer.width + 1e-6 &&
            inner.y + inner.height <= outer.y + outer.height + 1e-6;
 }
 
 bool overlap(const SceneBox& a, const SceneBox& b) {
-    return a.x < b.x + b.width - 1e-6 && b.x < a.x + a.width - 1e-6 && a.y < b.y + b.height - 1e-6 && b.y < a.y + a.height - 1e-6;
+    return a.x < b.x + b.width - 1e-6 && b.x < a.x + a.width - 1e-6 &&
+           a.y < b.y + b.height - 1e-6 && b.y < a.y + a.height - 1e-6;
 }
 
 void expectSound(const Laid& l) {
     const auto parentOf = [&](const SceneBox& b) {
-        return b.node >= 0 ? l.graph.nodes[static_cast<std::size_t>(b.node)].group : l.graph.groups[static_cast<std::size_t>(b.group)].parent;
+        return b.node >= 0 ? l.graph.nodes[static_cast<std::size_t>(b.node)].group
+                           : l.graph.groups[static_cast<std::size_t>(b.group)].parent;
     };
     std::vector<std::vector<const SceneBox*>> children(l.graph.groups.size());
     for (const SceneBox& b : l.scene.boxes) {
         const int parent = parentOf(b);
         if (parent < 0) continue;
-        const SceneBox& outer = l.scene.boxes[static_cast<std::size_t>(l.scene.boxOfGroup[static_cast<std::size_t>(parent)])];
+        const SceneBox& outer = l.scene.boxes[static_cast<std::size_t>(
+            l.scene.boxOfGroup[static_cast<std::size_t>(parent)])];
         EXPECT_TRUE(inside(b, outer));
         children[static_cast<std::size_t>(parent)].push_back(&b);
         for (const SceneChip& chip : b.chips) {
-            EXPECT_TRUE(chip.x >= b.x && chip.x + chip.width <= b.x + b.width && chip.y >= b.y && chip.y + chip.height <= b.y + b.height);
+            EXPECT_TRUE(chip.x >= b.x && chip.x + chip.width <= b.x + b.width && chip.y >= b.y &&
+                        chip.y + chip.height <= b.y + b.height);
         }
     }
     for (const auto& siblings : children) {
         for (std::size_t i = 0; i < siblings.size(); ++i) {
-            for (std::size_t j = i + 1; j < siblings.size(); ++j) EXPECT_FALSE(overlap(*siblings[i], *siblings[j]));
+            for (std::size_t j = i + 1; j < siblings.size(); ++j)
+                EXPECT_FALSE(overlap(*siblings[i], *siblings[j]));
         }
     }
-    // Each edge runs without a gap from its first box to its last one, through the borders of open groups.
+    // Each edge runs without a gap from its first box to its last one, through the borders of open
+    // groups.
     for (const SceneConnection& c : l.scene.connections) {
         if (c.lines.empty()) continue;
         const SceneBox& from = l.scene.boxes[static_cast<std::size_t>(c.from)];
@@ -84,7 +94,8 @@ void expectSound(const Laid& l) {
         EXPECT_NEAR(at.y, from.upward ? from.y : from.y + from.height, 1e-6);
         EXPECT_NEAR(at.x, from.x + from.width / 2, 1e-6);
         for (const int i : c.lines) {
-            const std::vector<LayoutPoint>& points = l.scene.lines[static_cast<std::size_t>(i)].points;
+            const std::vector<LayoutPoint>& points =
+                l.scene.lines[static_cast<std::size_t>(i)].points;
             EXPECT_NEAR(points.front().x, at.x, 1e-6);
             EXPECT_NEAR(points.front().y, at.y, 1e-6);
             at = points.back();
@@ -97,7 +108,8 @@ void expectSound(const Laid& l) {
 
 TEST(GraphScene, ClosedGroupsAreSingleBoxes) {
     const Laid l = lay(test::digitsCnn(), false);
-    // 2 columns; forward: 5 operators, 2 leaves, 5 modules; backward: 5 operators, 1 leaf, 5 modules.
+    // 2 columns; forward: 5 operators, 2 leaves, 5 modules; backward: 5 operators, 1 leaf, 5
+    // modules.
     EXPECT_EQ(l.scene.boxes.size(), 2U + 12U + 11U);
     EXPECT_EQ(l.scene.boxes[static_cast<std::size_t>(l.scene.boxOfNode[0])].group >= 0, true);
     expectSound(l);
@@ -127,8 +139,10 @@ TEST(GraphScene, ForwardRunsDownAndBackwardUpFromOneGround) {
     const Laid l = lay(test::digitsCnn(), true);
     EXPECT_LT(l.boxOfSeq(0).y, l.boxOfSeq(11).y);
     EXPECT_GT(l.boxOfSeq(12).y, l.boxOfSeq(30).y);
-    const SceneBox& forward = l.scene.boxes[static_cast<std::size_t>(l.scene.boxOfGroup[static_cast<std::size_t>(l.graph.columns[0])])];
-    const SceneBox& backward = l.scene.boxes[static_cast<std::size_t>(l.scene.boxOfGroup[static_cast<std::size_t>(l.graph.columns[1])])];
+    const SceneBox& forward = l.scene.boxes[static_cast<std::size_t>(
+        l.scene.boxOfGroup[static_cast<std::size_t>(l.graph.columns[0])])];
+    const SceneBox& backward = l.scene.boxes[static_cast<std::size_t>(
+        l.scene.boxOfGroup[static_cast<std::size_t>(l.graph.columns[1])])];
     EXPECT_NEAR(forward.y + forward.height, backward.y + backward.height, 1e-6);
     EXPECT_GT(backward.x, forward.x + forward.width);
 }
@@ -140,7 +154,9 @@ TEST(GraphScene, OpeningOneGroupKeepsTheOrderOfTheOthers) {
     const auto order = [&l] {
         std::vector<std::pair<double, int>> places;
         for (const SceneBox& b : l.scene.boxes) {
-            if (b.node >= 0 && l.graph.nodes[static_cast<std::size_t>(b.node)].group == l.graph.columns[0]) places.push_back({b.x, b.node});
+            if (b.node >= 0 &&
+                l.graph.nodes[static_cast<std::size_t>(b.node)].group == l.graph.columns[0])
+                places.push_back({b.x, b.node});
         }
         std::ranges::sort(places);
         std::vector<int> nodes;
@@ -173,7 +189,9 @@ TEST(GraphScene, ShowsAtMostThreeChips) {
     GraphMaker m;
     const auto root = m.module("", "Net");
     std::vector<int> saved;
-    for (int i = 0; i < 6; ++i) saved.push_back(m.op("op" + std::to_string(i), root, {GraphMaker::leaf("input", "f32[2]")}, "f32[2]"));
+    for (int i = 0; i < 6; ++i)
+        saved.push_back(
+            m.op("op" + std::to_string(i), root, {GraphMaker::leaf("input", "f32[2]")}, "f32[2]"));
     std::vector<storage::GraphEdge> in;
     for (const int s : saved) in.push_back(m.from(s));
     const int b = m.op("backward", root, in, "f32[2]", storage::Phase::Backward, saved[0]);

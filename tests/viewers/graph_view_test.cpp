@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "graph_samples.h"
+#include "viewers/graph/graph_view.h"
+
+#include "support/graph_samples.h"
 #include "viewers/common/theme.h"
 #include "viewers/graph/graph_canvas.h"
 #include "viewers/graph/graph_painter.h"
 #include "viewers/graph/graph_tooltip.h"
-#include "viewers/graph/graph_view.h"
 #include "viewers/models/selection.h"
 
 #include <QComboBox>
@@ -36,25 +37,35 @@ protected:
     }
     int boxOfSeq(int seq) const {
         const GraphState& s = canvas->state();
-        return s.scene().boxOfNode[static_cast<std::size_t>(s.graph().nodeOfSeq[static_cast<std::size_t>(seq)])];
+        return s.scene().boxOfNode[static_cast<std::size_t>(
+            s.graph().nodeOfSeq[static_cast<std::size_t>(seq)])];
     }
     int groupOf(const std::string& path, GraphColumn column = GraphColumn::Forward) const {
         const auto& groups = canvas->state().graph().groups;
         for (std::size_t g = 0; g < groups.size(); ++g) {
-            if (groups[g].path == path && groups[g].column == column && groups[g].kind == GraphGroup::Kind::Module) return static_cast<int>(g);
+            if (groups[g].path == path && groups[g].column == column &&
+                groups[g].kind == GraphGroup::Kind::Module)
+                return static_cast<int>(g);
         }
         return -1;
     }
-    const SceneBox& box(int i) const { return canvas->state().scene().boxes[static_cast<std::size_t>(i)]; }
+    const SceneBox& box(int i) const {
+        return canvas->state().scene().boxes[static_cast<std::size_t>(i)];
+    }
     const SceneBox& groupBox(const std::string& path) const {
         return box(canvas->state().scene().boxOfGroup[static_cast<std::size_t>(groupOf(path))]);
     }
-    const BoxMark& mark(int i) const { return canvas->state().marks()[static_cast<std::size_t>(i)]; }
+    const BoxMark& mark(int i) const {
+        return canvas->state().marks()[static_cast<std::size_t>(i)];
+    }
     QPoint at(const QPointF& scene) const { return canvas->toWidget(scene).toPoint(); }
-    QPoint bodyOf(const SceneBox& b) const { return at({b.x + b.width * 0.6, contentRect(b).center().y()}); }
+    QPoint bodyOf(const SceneBox& b) const {
+        return at({b.x + b.width * 0.6, contentRect(b).center().y()});
+    }
     void click(const QPoint& p) { QTest::mouseClick(canvas, Qt::LeftButton, {}, p); }
     void wheel(int delta, Qt::KeyboardModifiers modifiers, const QPointF& p) {
-        QWheelEvent event(p, canvas->mapToGlobal(p), {}, {0, delta}, Qt::NoButton, modifiers, Qt::NoScrollPhase, false);
+        QWheelEvent event(p, canvas->mapToGlobal(p), {}, {0, delta}, Qt::NoButton, modifiers,
+                          Qt::NoScrollPhase, false);
         QCoreApplication::sendEvent(canvas, &event);
     }
 
@@ -150,7 +161,8 @@ TEST_F(GraphViewTest, ClickSelectsAndLightsInputsOutputsAndGradient) {
     EXPECT_FALSE(mark(boxOfSeq(5)).neighbour);
     int lit = 0;
     for (const char line : canvas->state().litLines()) lit += line;
-    EXPECT_EQ(lit, 6);  // weight, bias; input and output cross the module's border in two pieces each
+    EXPECT_EQ(lit,
+              6);  // weight, bias; input and output cross the module's border in two pieces each
     QTest::keyClick(canvas, Qt::Key_Escape);
     EXPECT_FALSE(view.selectedNode().has_value());
     EXPECT_EQ(selected.last()[0].toLongLong(), -1);
@@ -231,7 +243,8 @@ TEST_F(GraphViewTest, FollowsTheCurrentOperatorIntoItsModuleAndClosesItBehind) {
     view.setCurrent(static_cast<std::uint32_t>(softmax));
     EXPECT_TRUE(canvas->state().isOpen(attn));
     EXPECT_TRUE(mark(boxOfSeq(softmax)).current);
-    EXPECT_TRUE(canvas->visibleScene().contains(QPointF(box(boxOfSeq(softmax)).x, box(boxOfSeq(softmax)).y)));
+    EXPECT_TRUE(canvas->visibleScene().contains(
+        QPointF(box(boxOfSeq(softmax)).x, box(boxOfSeq(softmax)).y)));
     view.setCurrent(0);
     EXPECT_FALSE(canvas->state().isOpen(attn));
     view.setFollowing(false);
@@ -272,7 +285,8 @@ TEST_F(GraphViewTest, APartialGraphGrowsWithoutLosingPlaceOrSelection) {
 TEST_F(GraphViewTest, HeatGoesFromNothingToTheLargestVisibleValue) {
     load(test::digitsCnn());
     view.setHeat(GraphHeat::Flops);
-    EXPECT_DOUBLE_EQ(canvas->state().heatMax(), 1.7e7 * 2 + 1e5);  // a closed gradient group: two mm and a sum
+    EXPECT_DOUBLE_EQ(canvas->state().heatMax(),
+                     1.7e7 * 2 + 1e5);  // a closed gradient group: two mm and a sum
     EXPECT_NEAR(mark(boxOfSeq(7)).heat, 1.7e7 / (1.7e7 * 2 + 1e5), 1e-12);
     auto* colour = view.findChild<QComboBox*>(QStringLiteral("graphColour"));
     EXPECT_EQ(colour->currentData().toInt(), static_cast<int>(GraphHeat::Flops));
@@ -333,8 +347,10 @@ TEST_F(GraphViewTest, AClickOnAChipGoesToWhereTheTensorComesFrom) {
 TEST_F(GraphViewTest, ToolTipNamesShapesAttributesModuleAndSite) {
     load(test::digitsCnn());
     const QString tip = boxToolTip(canvas->state(), boxOfSeq(0));
-    for (const char* part : {"<b>conv2d</b> #0", "f32[64,1,8,8] ← input", "f32[32,1,3,3] ← conv1.weight", "f32[64,32,8,8]",
-                             "stride=[1, 1], padding=[1, 1]", "conv1 (Conv2d)", "plugins/models/digits_cnn.cpp:42"}) {
+    for (const char* part :
+         {"<b>conv2d</b> #0", "f32[64,1,8,8] ← input", "f32[32,1,3,3] ← conv1.weight",
+          "f32[64,32,8,8]", "stride=[1, 1], padding=[1, 1]", "conv1 (Conv2d)",
+          "plugins/models/digits_cnn.cpp:42"}) {
         EXPECT_TRUE(tip.contains(QString::fromUtf8(part))) << part << "\n" << tip.toStdString();
     }
     EXPECT_TRUE(boxToolTip(canvas->state(), boxOfSeq(25)).contains(QStringLiteral("conv2d #2")));
@@ -389,7 +405,8 @@ TEST_F(GraphViewTest, SaysWhatFillsItWhenEmptyAndTakesAnEmptyGraph) {
 TEST_F(GraphViewTest, ShortensVeryLongNames) {
     test::GraphMaker m;
     const auto root = m.module("", "Net");
-    m.op(std::string(500, 'x'), root, {test::GraphMaker::leaf(std::string(300, 'y'), "f32[1]")}, "f32[1]");
+    m.op(std::string(500, 'x'), root, {test::GraphMaker::leaf(std::string(300, 'y'), "f32[1]")},
+         "f32[1]");
     load(m);
     for (const SceneBox& b : canvas->state().scene().boxes) EXPECT_LT(b.width, 400);
     EXPECT_TRUE(boxToolTip(canvas->state(), boxOfSeq(0)).contains(QString(500, u'x')));

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "viewers/graph/layered_layout.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
+#include <gtest/gtest.h>
 #include <random>
 
 namespace tapescope::viewers {
@@ -52,7 +51,8 @@ std::int64_t naiveCrossings(const Drawing& d) {
             std::ranges::reverse(xs);
             layer = d.layer(e.to);
         }
-        for (std::size_t i = 0; i + 1 < xs.size(); ++i) between[static_cast<std::size_t>(layer) + i].push_back({xs[i], xs[i + 1]});
+        for (std::size_t i = 0; i + 1 < xs.size(); ++i)
+            between[static_cast<std::size_t>(layer) + i].push_back({xs[i], xs[i + 1]});
     }
     std::int64_t count = 0;
     for (const std::vector<Piece>& pieces : between) {
@@ -70,8 +70,10 @@ std::vector<std::pair<int, int>> randomEdges(std::mt19937& random, int count) {
     for (int to = 1; to < count; ++to) {
         const int inputs = 1 + static_cast<int>(random() % 3);
         for (int k = 0; k < inputs; ++k) {
-            const int from = to - 1 - static_cast<int>(random() % static_cast<unsigned>(std::min(to, 20)));
-            if (std::ranges::find(edges, std::pair{from, to}) == edges.end()) edges.push_back({from, to});
+            const int from =
+                to - 1 - static_cast<int>(random() % static_cast<unsigned>(std::min(to, 20)));
+            if (std::ranges::find(edges, std::pair{from, to}) == edges.end())
+                edges.push_back({from, to});
         }
     }
     return edges;
@@ -100,7 +102,7 @@ TEST(LayeredLayout, CentresADiamondAndRoutesItsShortcutBesideIt) {
     EXPECT_EQ(d.stats.crossings, 0);
     EXPECT_GE(d.nodes[2].x, d.nodes[1].x + 100 + 24 - 1e-9);
     ASSERT_EQ(d.edges[4].bends.size(), 2U);
-    EXPECT_DOUBLE_EQ(d.edges[4].bends[0].y, 70);   // top and bottom of the layer it passes
+    EXPECT_DOUBLE_EQ(d.edges[4].bends[0].y, 70);  // top and bottom of the layer it passes
     EXPECT_DOUBLE_EQ(d.edges[4].bends[1].y, 100);
     EXPECT_DOUBLE_EQ(d.edges[4].bends[0].x, d.edges[4].bends[1].x);
 }
@@ -205,7 +207,8 @@ TEST(LayeredLayout, NeverOverlapsAndPointsEveryEdgeDownward) {
         const Drawing d = draw(count, randomEdges(random, count));
         for (const LayoutEdge& e : d.edges) EXPECT_LT(d.layer(e.from), d.layer(e.to));
         std::vector<std::pair<int, double>> places;
-        for (int i = 0; i < count; ++i) places.push_back({d.layer(i), d.nodes[static_cast<std::size_t>(i)].x});
+        for (int i = 0; i < count; ++i)
+            places.push_back({d.layer(i), d.nodes[static_cast<std::size_t>(i)].x});
         std::ranges::sort(places);
         for (std::size_t i = 1; i < places.size(); ++i) {
             if (places[i].first != places[i - 1].first) continue;

@@ -13,24 +13,27 @@
 
 namespace tapescope::viewers::test {
 
-/// A tensor in memory as a debug adapter would serve it: slices by NumPy text, answers only when answer() is called.
+/// A tensor in memory as a debug adapter would serve it: slices by NumPy text, answers only when
+/// answer() is called.
 class MemoryTensor final : public TensorProvider {
-    Q_OBJECT
 public:
-    MemoryTensor(std::vector<qint64> shape, std::vector<double> values, QString dtype = QStringLiteral("f32"))
+    MemoryTensor(std::vector<qint64> shape, std::vector<double> values,
+                 QString dtype = QStringLiteral("f32"))
         : m_shape(std::move(shape)), m_values(std::move(values)), m_dtype(std::move(dtype)) {}
 
     void requestStats(quint64 id, const TensorRef& tensor, int bins) override {
         log << QStringLiteral("stats %1 %2").arg(tensor.reference).arg(bins);
         m_waiting.push_back([this, id, bins] { emit statsReady(id, stats(bins)); });
     }
-    void requestSlice(quint64 id, const TensorRef& tensor, const QString& slice, qint64 maxElements) override {
+    void requestSlice(quint64 id, const TensorRef& tensor, const QString& slice,
+                      qint64 maxElements) override {
         log << QStringLiteral("slice %1 [%2] %3").arg(tensor.reference, slice).arg(maxElements);
         if (!failure.isEmpty()) {
             m_waiting.push_back([this, id] { emit requestFailed(id, failure); });
             return;
         }
-        m_waiting.push_back([this, id, slice, maxElements] { emit sliceReady(id, cut(slice, maxElements)); });
+        m_waiting.push_back(
+            [this, id, slice, maxElements] { emit sliceReady(id, cut(slice, maxElements)); });
     }
     /// Answers what was asked, also what is asked meanwhile. Returns how many answers were sent.
     int answer() {
@@ -76,7 +79,8 @@ public:
         s.counts.assign(static_cast<std::size_t>(bins), 0);
         for (int i = 0; i <= bins; ++i) s.edges.push_back(s.min + (s.max - s.min) * i / bins);
         for (const double v : finite) {
-            const int bin = std::min(bins - 1, static_cast<int>((v - s.min) / (s.max - s.min) * bins));
+            const int bin =
+                std::min(bins - 1, static_cast<int>((v - s.min) / (s.max - s.min) * bins));
             ++s.counts[static_cast<std::size_t>(bin)];
         }
         return s;
@@ -100,7 +104,8 @@ private:
                 const qint64 at = fields[0].toLongLong();
                 ranges.push_back({at, at + 1, 1, false});
             } else {
-                ranges.push_back({fields[0].isEmpty() ? 0 : fields[0].toLongLong(), fields[1].isEmpty() ? size : fields[1].toLongLong(),
+                ranges.push_back({fields[0].isEmpty() ? 0 : fields[0].toLongLong(),
+                                  fields[1].isEmpty() ? size : fields[1].toLongLong(),
                                   fields.size() > 2 ? fields[2].toLongLong() : 1, true});
             }
         }
@@ -117,7 +122,8 @@ private:
                 }
                 return;
             }
-            for (qint64 i = ranges[axis].start; i < ranges[axis].stop; i += ranges[axis].step) walk(axis + 1, offset * m_shape[axis] + i);
+            for (qint64 i = ranges[axis].start; i < ranges[axis].stop; i += ranges[axis].step)
+                walk(axis + 1, offset * m_shape[axis] + i);
         };
         if (!m_values.empty()) walk(0, 0);
         return slice;
