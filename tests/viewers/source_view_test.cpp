@@ -9,6 +9,7 @@
 #include <QCoreApplication>
 #include <QLabel>
 #include <QLineEdit>
+#include <QPlainTextEdit>
 #include <QSignalSpy>
 #include <QTest>
 #include <QTextBlock>
@@ -210,14 +211,15 @@ QStringList spans(const QTextDocument& document, int block) {
 }
 
 TEST(CppHighlighter, MarksKeywordsTypesCallsNumbersStringsAndComments) {
-    QTextDocument document;
-    CppHighlighter highlighter(&document);
-    document.setPlainText(
+    QPlainTextEdit editor;
+    const QTextDocument& document = *editor.document();
+    CppHighlighter highlighter(editor.document());
+    editor.setPlainText(
         QStringLiteral("#include <vector>\n"
                        "const Tensor y = relu(x, 1.5e-3) + \"a\\\"b\";  // why\n"
                        "int a; /* one\n"
                        "two */ return b;\n"));
-    QCoreApplication::processEvents();  // highlighting is queued
+    highlighter.rehighlight();  // else it is queued
     EXPECT_EQ(spans(document, 0),
               (QStringList{QStringLiteral("#include "), QStringLiteral("<vector>")}));
     EXPECT_EQ(spans(document, 1),

@@ -274,9 +274,11 @@ TEST_F(TensorViewTest, ImageIsAGridOfChannelsAskedForOnlyWhenInFront) {
     EXPECT_EQ(image().tiles().value(2, 3, 4), 59);
     // Under the pointer: the cell's full index and exact value.
     TensorImage::Cell found;
-    for (int y = 0; y < image().height() && found.tile != 1; ++y) {
-        for (int x = 0; x < image().width() && found.tile != 1; ++x)
-            found = image().cellAt(QPointF(x, y));
+    const TensorImage& shown = image();
+    for (int y = 0; y < shown.height() && found.tile != 1; ++y) {
+        for (int x = 0; x < shown.width() && found.tile != 1; ++x) {
+            found = shown.cellAt(QPointF(x, y));
+        }
     }
     ASSERT_EQ(found.tile, 1);
     EXPECT_EQ(image().readout({1, 2, 3}), QStringLiteral("[0, 1, 2, 3] = 33"));
@@ -311,14 +313,15 @@ TEST_F(TensorViewTest, PaintsNotANumbersInTheirOwnColours) {
     view.setTab(TensorView::Tab::Image);
     settle(tensor);
     const Theme& theme = Theme::current();
-    const QImage picture = image().picture();
+    const TensorImage& shown = image();
+    const QImage picture = shown.picture();
     std::vector<QColor> seen(3);
-    for (int y = 0; y < image().height(); ++y) {
-        for (int x = 0; x < image().width(); ++x) {
-            const TensorImage::Cell cell = image().cellAt(QPointF(x + 20, y + 4));
-            if (cell.tile == 0 && !seen[static_cast<std::size_t>(cell.column)].isValid()) {
-                seen[static_cast<std::size_t>(cell.column)] = picture.pixelColor(x + 20, y + 4);
-            }
+    for (int y = 0; y < shown.height(); ++y) {
+        for (int x = 0; x < shown.width(); ++x) {
+            const TensorImage::Cell cell = shown.cellAt(QPointF(x + 20, y + 4));
+            if (cell.tile != 0) continue;
+            QColor& colour = seen[static_cast<std::size_t>(cell.column)];
+            if (!colour.isValid()) colour = picture.pixelColor(x + 20, y + 4);
         }
     }
     EXPECT_EQ(seen[0], theme.color(Theme::NaN));

@@ -33,7 +33,9 @@ TensorImage::TensorImage(QWidget* parent) : QWidget(parent) {
     setMinimumSize(160, 100);
     setAttribute(Qt::WA_OpaquePaintEvent);
     setAccessibleName(tr("Image of the values"));
+    m_lineHeight = QFontMetricsF(Theme::current().smallFont()).height();
     connect(&Theme::current(), &Theme::changed, this, [this] {
+        m_lineHeight = QFontMetricsF(Theme::current().smallFont()).height();
         m_tiles.dropImages();
         update();
     });
@@ -66,13 +68,10 @@ void TensorImage::setStale(bool stale) {
     update();
 }
 
-double TensorImage::labelHeight() const {
-    return m_tiles.tiles() > 1 ? QFontMetricsF(Theme::current().smallFont()).height() : 0;
-}
+double TensorImage::labelHeight() const { return m_tiles.tiles() > 1 ? m_lineHeight : 0; }
 
 QRectF TensorImage::area() const {
-    const double line = QFontMetricsF(Theme::current().smallFont()).height() + 8;
-    return QRectF(rect()).adjusted(kMargin, kMargin, -kScaleWidth - kMargin, -line);
+    return QRectF(rect()).adjusted(kMargin, kMargin, -kScaleWidth - kMargin, -m_lineHeight - 8);
 }
 
 QSizeF TensorImage::gridSize(double zoom, int perRow) const {

@@ -62,6 +62,7 @@ private:
     QString m_tileAxis;
     QString m_note;
     QString m_emptyText;
+    double m_lineHeight = 0;  ///< of the small font
     int m_perRow = 1;
     double m_zoom = 1;  ///< pixels a value
     QPointF m_origin;   ///< widget position of the grid's top left
