@@ -78,11 +78,9 @@ bool Lane::closeOp(std::uint64_t opId, const OpResult& result, OperatorTotals& t
     const std::int64_t duration = result.endNs - result.startNs;
     totals.add(totalsIndex, open.frame.phase, duration, duration - open.operatorNs, result.flops,
                result.bytes);
-    for (auto outer = m_open.rbegin(); outer != m_open.rend(); ++outer) {
-        if (outer->frame.kind != Kind::Operator) continue;
-        outer->operatorNs += duration;
-        break;
-    }
+    const auto outer = std::find_if(m_open.rbegin(), m_open.rend(),
+                                    [](const Open& o) { return o.frame.kind == Kind::Operator; });
+    if (outer != m_open.rend()) outer->operatorNs += duration;
     return true;
 }
 

@@ -256,6 +256,7 @@ Status decode(std::span<const std::byte> payload, std::size_t n, std::vector<Eve
                              " events would be");
     }
     const auto capacity = static_cast<std::size_t>(claimed);
+    // NOLINTNEXTLINE(modernize-avoid-c-arrays): a vector would fill megabytes with zeros first
     const auto raw = std::make_unique_for_overwrite<std::uint8_t[]>(capacity);
     const std::unique_ptr<ZSTD_DCtx, FreeContext> context(ZSTD_createDCtx());
     if (!context) return Status::error("not enough memory to unpack a chunk");

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 #include <sqlite3.h>
+#include <system_error>
 
 namespace tapescope::storage {
 namespace {
@@ -13,7 +14,7 @@ constexpr int kBusyMs = 5000;
 constexpr int kMaxValueBytes = 256 << 20;
 
 std::string uriOf(const std::string& path) {
-    static constexpr char kHex[] = "0123456789ABCDEF";
+    static constexpr std::string_view kHex = "0123456789ABCDEF";
     std::string uri = "file:";
     for (const char ch : path) {
         const auto c = static_cast<unsigned char>(ch);
@@ -40,14 +41,16 @@ std::string explain(const std::string& path, int rc, int systemError, const char
             return name + " is damaged (" + text + "): `sqlite3 FILE .recover` may save some of it";
         case SQLITE_IOERR:
             return "the disk refused an access to " + name + " (" +
-                   (systemError != 0 ? std::strerror(systemError) : text) +
+                   (systemError != 0 ? std::generic_category().message(systemError)
+                                     : std::string(text)) +
                    "): check its free space, quota and file size limit";
         case SQLITE_READONLY:
         case SQLITE_PERM:
         case SQLITE_CANTOPEN:
         case SQLITE_AUTH:
             return name + " cannot be opened (" +
-                   (systemError != 0 ? std::strerror(systemError) : text) +
+                   (systemError != 0 ? std::generic_category().message(systemError)
+                                     : std::string(text)) +
                    "): check the permissions of the file and its folder";
         case SQLITE_BUSY:
         case SQLITE_LOCKED:

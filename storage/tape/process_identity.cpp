@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <fstream>
 #include <optional>
-#include <signal.h>
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): kill() is POSIX
 #include <sstream>
 #include <unistd.h>
 

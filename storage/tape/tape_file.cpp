@@ -8,13 +8,13 @@
 #include <cerrno>
 #include <chrono>
 #include <cmath>
-#include <cstring>
+#include <cstdio>
 #include <fcntl.h>
 #include <filesystem>
 #include <sqlite3.h>
-#include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <system_error>
 #include <unistd.h>
 
 namespace tapescope::storage {
@@ -30,6 +30,9 @@ double wallNow() {
     return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch())
         .count();
 }
+
+/// The text of errno; std::strerror is not thread-safe.
+std::string systemError() { return std::generic_category().message(errno); }
 
 std::string quoted(const std::string& path) { return "\"" + path + "\""; }
 
@@ -89,8 +92,8 @@ Status checkFolder(const std::string& path) {
     }
     if (access(folder.c_str(), W_OK | X_OK) != 0) {
         return Status::error("cannot create " + quoted(path) + ": folder " +
-                             quoted(folder.string()) + " cannot be written (" +
-                             std::strerror(errno) + "): choose another place");
+                             quoted(folder.string()) + " cannot be written (" + systemError() +
+                             "): choose another place");
     }
     return {};
 }
@@ -168,7 +171,7 @@ Status moveInPlace(const std::string& from, const std::string& to, bool overwrit
         if (rc != 0 && (errno == EINVAL || errno == ENOSYS)) rc = rename(from.c_str(), to.c_str());
     }
     if (rc == 0) return {};
-    return Status::error("cannot create " + quoted(to) + " (" + std::strerror(errno) +
+    return Status::error("cannot create " + quoted(to) + " (" + systemError() +
                          "): choose another name or place");
 }
 
@@ -216,7 +219,7 @@ Result<std::unique_ptr<Database>> createTapeFile(const std::string& path, const 
 Result<std::unique_ptr<Database>> openTapeFile(const std::string& path) {
     struct stat info {};
     if (stat(path.c_str(), &info) != 0) {
-        return Status::error("cannot open tape " + quoted(path) + " (" + std::strerror(errno) +
+        return Status::error("cannot open tape " + quoted(path) + " (" + systemError() +
                              "): check the name; `tapescope run MODEL --tape FILE` writes one");
     }
     if (!S_ISREG(info.st_mode)) {
@@ -230,7 +233,7 @@ Result<std::unique_ptr<Database>> openTapeFile(const std::string& path) {
             "FILE` has written");
     }
     if (access(path.c_str(), R_OK) != 0) {
-        return Status::error("cannot read " + quoted(path) + " (" + std::strerror(errno) +
+        return Status::error("cannot read " + quoted(path) + " (" + systemError() +
                              "): check the permissions of the file");
     }
     // Writable where possible: the last reader of a tape whose writer was killed then folds the
