@@ -212,7 +212,7 @@ template <class T>
 void whereLoop(Int n, void* out, Int outStride, const void* condition, Int conditionStride,
                const void* first, Int aStride, const void* second, Int bStride) {
     auto* y = static_cast<T*>(out);
-    const auto* c = static_cast<const bool*>(condition);
+    const auto* c = static_cast<const std::uint8_t*>(condition);  // bools
     const auto* a = static_cast<const T*>(first);
     const auto* b = static_cast<const T*>(second);
     if (outStride == 1 && conditionStride == 1 && aStride == 1 && bStride == 1) {
@@ -220,11 +220,11 @@ void whereLoop(Int n, void* out, Int outStride, const void* condition, Int condi
         for (Int i = 0; i < n; ++i) {
             const T whenTrue = a[i];
             const T whenFalse = b[i];
-            y[i] = c[i] ? whenTrue : whenFalse;
+            y[i] = c[i] != 0 ? whenTrue : whenFalse;
         }
     } else {
         for (Int i = 0; i < n; ++i) {
-            y[i * outStride] = c[i * conditionStride] ? a[i * aStride] : b[i * bStride];
+            y[i * outStride] = c[i * conditionStride] != 0 ? a[i * aStride] : b[i * bStride];
         }
     }
 }

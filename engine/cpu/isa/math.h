@@ -62,14 +62,13 @@ inline float expm1NonPositive(float x) {
     return scale * e.expm1r + (scale - 1.0F);
 }
 
-inline float logOf(float x) {
-    constexpr float kInfinity = __builtin_inff();
-    const bool tiny = x < 1.17549435e-38F;  // denormal: scaled up by 2^23
-    const std::uint32_t bits = bitsOf(tiny ? x * 8388608.0F : x);
+/// For normal, finite x > 0.
+inline float logOfNormal(float x) {
+    const std::uint32_t bits = bitsOf(x);
     // x = 2^e m with m in [sqrt(1/2), sqrt(2))
     const std::int32_t e = static_cast<std::int32_t>(bits - 0x3F3504F3U) >> 23;
     const float f = floatOf(bits - (static_cast<std::uint32_t>(e) << 23)) - 1.0F;
-    const float ef = static_cast<float>(e) - (tiny ? 23.0F : 0.0F);
+    const float ef = static_cast<float>(e);
     float p = 6.746491790e-02F;  // log(1 + f) = f - f^2 / 2 + f^3 p(f)
     p = p * f + -1.167561561e-01F;
     p = p * f + 1.188821122e-01F;
@@ -81,16 +80,21 @@ inline float logOf(float x) {
     p = p * f + 3.333331347e-01F;
     const float f2 = f * f;
     const float low = f * f2 * p + ef * -2.12194440e-4F - 0.5F * f2;
-    const float r = (f + low) + ef * 0.693359375F;
+    return (f + low) + ef * 0.693359375F;
+}
+
+inline float logOf(float x) {
+    constexpr float kInfinity = __builtin_inff();
+    const bool tiny = x < 1.17549435e-38F;  // denormal: scaled up by 2^23
+    const float r = logOfNormal(tiny ? x * 8388608.0F : x) - (tiny ? 23.0F * 0.693147181F : 0.0F);
     const float finite = x < kInfinity ? r : kInfinity;
     return x > 0.0F ? finite : (x == 0.0F ? -kInfinity : __builtin_nanf(""));
 }
 
-/// For x >= 0.
+/// log(1 + x) for finite x >= 0; NaN stays.
 inline float log1pNonNegative(float x) {
     const float w = 1.0F + x;
-    const float r = logOf(w) + (x - (w - 1.0F)) / w;  // what rounding 1 + x lost
-    return w < __builtin_inff() ? r : w;
+    return logOfNormal(w) + (x - (w - 1.0F)) / w;  // what rounding 1 + x lost
 }
 
 inline float tanhOf(float x) {

@@ -142,7 +142,8 @@ struct Softplus {
     explicit Softplus(const LoopParams&) {}
     // Linear past 20, as in PyTorch.
     T operator()(T x) const {
-        return x > T(20) ? x : log1pNonNegative(expOf(x > T(20) ? T(20) : x));
+        const T bend = log1pNonNegative(expOf(x > T(20) ? T(20) : x));
+        return x > T(20) ? x : bend;
     }
 };
 template <class T>
