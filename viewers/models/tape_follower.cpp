@@ -111,7 +111,7 @@ Status TapeFollower::readEvents(const std::stop_token& stop) {
     if (!ops.ok()) return ops.status();
     m_more = ops->cursor != m_opCursor && ops->events.size() >= kEventsPerRound / 2;
     m_opCursor = ops->cursor;
-    if (!ops->events.empty()) m_builder.append(std::move(ops->events));
+    if (!ops->events.empty()) m_builder.append(ops->events);
     if (stop.stop_requested()) return {};
     auto memory = m_reader->memoryEvents(m_memoryCursor, kEventsPerRound);
     if (!memory.ok()) return memory.status();
@@ -188,10 +188,7 @@ TapeSession::Parts TapeFollower::poll(TapeSession::Parts interest, const std::st
 GraphPtr TapeFollower::loadGraph(storage::GraphId id) {
     if (!m_reader) return nullptr;
     auto graph = m_reader->graph(id);
-    if (!graph.ok()) {
-        m_snapshot.status = graph.status();
-        return nullptr;
-    }
+    if (!graph.ok()) return nullptr;
     return std::make_shared<const storage::Graph>(std::move(graph).value());
 }
 

@@ -24,7 +24,7 @@ public:
     /// More events wait: poll again at once.
     bool more() const { return m_more; }
 
-    /// Null with an error in snapshot().status.
+    /// Null if it is not in the tape (yet) or cannot be read.
     GraphPtr loadGraph(storage::GraphId id);
 
 private:

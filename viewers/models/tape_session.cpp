@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <vector>
 
 namespace tapescope::viewers {
 namespace {
@@ -46,6 +47,14 @@ public:
         }
         m_wake.notify_one();
     }
+    void fetchGraph(storage::GraphId id) {
+        {
+            const std::scoped_lock lock(m_mutex);
+            m_fetches.push_back(id);
+            m_pollNow = true;
+        }
+        m_wake.notify_one();
+    }
     void refresh() {
         {
             const std::scoped_lock lock(m_mutex);
@@ -74,6 +83,7 @@ private:
                     Qt::QueuedConnection);
             }
             sendGraph(parts);
+            sendFetched(stop);
             if (m_follower.more()) continue;
             std::unique_lock lock(m_mutex);
             m_wake.wait_for(lock, stop, kPollInterval, [this] { return m_pollNow; });
@@ -100,16 +110,33 @@ private:
             Qt::QueuedConnection);
     }
 
+    void sendFetched(const std::stop_token& stop) {
+        std::vector<storage::GraphId> ids;
+        {
+            const std::scoped_lock lock(m_mutex);
+            ids.swap(m_fetches);
+        }
+        for (const storage::GraphId id : ids) {
+            if (stop.stop_requested()) return;
+            const GraphPtr graph = m_follower.loadGraph(id);
+            if (!graph) continue;
+            QMetaObject::invokeMethod(
+                m_session, [session = m_session, graph] { emit session->graphFetched(graph); },
+                Qt::QueuedConnection);
+        }
+    }
+
     TapeSession* m_session;
     TapeFollower m_follower;  // worker thread only
     GraphPtr m_graphSent;     // worker thread only
     std::mutex m_mutex;
     std::condition_variable_any m_wake;
-    Parts m_interest;               // guarded by m_mutex
-    storage::GraphId m_graph = 0;   // guarded by m_mutex
-    bool m_graphRequested = false;  // guarded by m_mutex
-    bool m_pollNow = false;         // guarded by m_mutex
-    std::jthread m_thread;          // last: it uses all of the above
+    Parts m_interest;                         // guarded by m_mutex
+    storage::GraphId m_graph = 0;             // guarded by m_mutex
+    bool m_graphRequested = false;            // guarded by m_mutex
+    std::vector<storage::GraphId> m_fetches;  // guarded by m_mutex
+    bool m_pollNow = false;                   // guarded by m_mutex
+    std::jthread m_thread;                    // last: it uses all of the above
 };
 
 TapeSession::TapeSession(QString path, Parts interest, QObject* parent)
@@ -127,6 +154,7 @@ QString TapeSession::displayName() const {
 
 void TapeSession::addInterest(Parts parts) { m_worker->addInterest(parts); }
 void TapeSession::requestGraph(storage::GraphId id) { m_worker->requestGraph(id); }
+void TapeSession::fetchGraph(storage::GraphId id) { m_worker->fetchGraph(id); }
 void TapeSession::refresh() { m_worker->refresh(); }
 
 void TapeSession::publish(TapeSnapshot snapshot, Parts parts) {

@@ -30,15 +30,28 @@ RowKind rowKind(Kind kind) {
 
 }  // namespace
 
-void TimelineBuilder::append(std::vector<storage::OpEvent> events) {
-    // Outer before inner: by start, and the longer first.
-    std::stable_sort(events.begin(), events.end(), [](const auto& a, const auto& b) {
-        return std::tuple(a.lane, a.startNs, -a.durationNs, a.depth) <
-               std::tuple(b.lane, b.startNs, -b.durationNs, b.depth);
+void TimelineBuilder::append(const std::vector<storage::OpEvent>& events) {
+    // Outer before inner: by start, and the longer first. Keys are sorted, the events stay where
+    // they are.
+    struct Order {
+        std::int64_t startNs;
+        std::int64_t durationNs;
+        std::uint32_t lane;
+        std::uint32_t index;
+    };
+    std::vector<Order> order;
+    order.reserve(events.size());
+    for (const storage::OpEvent& event : events)
+        order.push_back({event.startNs, event.durationNs, event.lane,
+                         static_cast<std::uint32_t>(order.size())});
+    std::sort(order.begin(), order.end(), [&events](const Order& a, const Order& b) {
+        return std::tuple(a.lane, a.startNs, -a.durationNs, events[a.index].depth, a.index) <
+               std::tuple(b.lane, b.startNs, -b.durationNs, events[b.index].depth, b.index);
     });
     std::vector<std::int64_t> openOperators;  // ends of the operators around the current one
     std::uint32_t lane = 0;
-    for (const storage::OpEvent& event : events) {
+    for (const Order& at : order) {
+        const storage::OpEvent& event = events[at.index];
         const RowKind kind = rowKind(event.kind);
         int depth = event.depth;
         if (kind == RowKind::Operator) {

@@ -15,7 +15,7 @@ class TimelineBuilder final {
 public:
     /// Events of any lanes, in time order per lane; an enclosing event may come later than what it
     /// encloses.
-    void append(std::vector<storage::OpEvent> events);
+    void append(const std::vector<storage::OpEvent>& events);
     void append(const std::vector<storage::MemoryEvent>& events);
     std::size_t events() const { return m_events; }
 

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "viewers/timeline/timeline_geometry.h"
+
+#include <algorithm>
+
+namespace tapescope::viewers {
+namespace {
+
+constexpr double kBoxPixels = 2;
+
+class Collector final {
+public:
+    Collector(RowPixels& out, const TimeAxis& axis)
+        : m_out(out),
+          m_axis(axis),
+          m_pixelNs(static_cast<std::int64_t>(std::max(1.0, axis.nsPerPx))),
+          m_boxNs(std::max<std::int64_t>(1, static_cast<std::int64_t>(axis.nsPerPx * kBoxPixels))),
+          m_end(axis.t1()) {}
+
+    void block(const EventBlock& block, std::size_t firstEvent) {
+        m_block = &block;
+        m_first = firstEvent;
+        descend(block.levels.size() - 1, 0);
+    }
+
+private:
+    void deposit(std::int64_t at, std::int64_t busyNs, std::int64_t topNs, std::size_t top) {
+        const int x = m_axis.pixel(at);
+        if (x < 0 || x >= static_cast<int>(m_out.pixels.size())) return;
+        RowPixels::Pixel& pixel = m_out.pixels[static_cast<std::size_t>(x)];
+        pixel.busyNs += static_cast<float>(busyNs);
+        if (topNs < pixel.topNs) return;
+        pixel.topNs = topNs;
+        pixel.top = m_first + top;
+    }
+    void descend(std::size_t level, std::size_t index) {
+        const EventBlock::Node& node = m_block->levels[level][index];
+        ++m_out.visited;
+        if (node.endNs < m_axis.t0 || node.beginNs >= m_end) return;
+        if (node.endNs - node.beginNs <= m_pixelNs) {
+            deposit(node.beginNs + (node.endNs - node.beginNs) / 2, node.busyNs, node.topNs,
+                    node.top);
+            return;
+        }
+        if (level > 0) {
+            const std::size_t end =
+                std::min(m_block->levels[level - 1].size(), (index + 1) * EventBlock::kFan);
+            for (std::size_t child = index * EventBlock::kFan; child < end; ++child)
+                descend(level - 1, child);
+            return;
+        }
+        const std::size_t end = std::min(m_block->size(), (index + 1) * EventBlock::kLeaf);
+        for (std::size_t i = index * EventBlock::kLeaf; i < end; ++i) {
+            ++m_out.visited;
+            const std::int64_t start = m_block->start[i], ns = m_block->durationNs(i);
+            if (start + ns < m_axis.t0) continue;
+            if (start >= m_end) break;
+            if (ns >= m_boxNs) {
+                m_out.boxes.push_back({m_axis.pixel(start), m_axis.pixel(start + ns), m_first + i});
+            } else {
+                deposit(start, ns, ns, i);
+            }
+        }
+    }
+
+    RowPixels& m_out;
+    const TimeAxis& m_axis;
+    std::int64_t m_pixelNs;
+    std::int64_t m_boxNs;
+    std::int64_t m_end;
+    const EventBlock* m_block = nullptr;
+    std::size_t m_first = 0;
+};
+
+}  // namespace
+
+void RowPixels::collect(const TimelineRow& row, const TimeAxis& axis) {
+    pixels.assign(static_cast<std::size_t>(axis.width), {});
+    boxes.clear();
+    visited = 0;
+    Collector collector(*this, axis);
+    const auto first =
+        std::partition_point(row.blocks.begin(), row.blocks.end(),
+                             [&axis](const auto& b) { return b->endNs() < axis.t0; });
+    for (auto block = first; block != row.blocks.end() && (*block)->beginNs() < axis.t1(); ++block)
+        collector.block(
+            **block, static_cast<std::size_t>(block - row.blocks.begin()) * EventBlock::kCapacity);
+}
+
+TimelineLayout TimelineLayout::of(const TimelineData& data, int textHeight) {
+    constexpr int kGap = 2, kLaneGap = 8, kMemory = 64;
+    TimelineLayout layout;
+    int y = 4;
+    for (std::size_t r = 0; r < data.rows.size(); ++r) {
+        const TimelineRow& row = data.rows[r];
+        if (layout.lanes.empty() || layout.lanes.back().lane != row.lane) {
+            if (!layout.lanes.empty()) y += kLaneGap;
+            layout.lanes.push_back({row.lane, y, 0});
+            y += textHeight + 4;
+        }
+        const int height = textHeight + (row.kind == RowKind::Operator ? 6 : 2);
+        layout.rows.push_back({r, y, height});
+        y += height +
+             (r + 1 < data.rows.size() && data.rows[r + 1].kind != row.kind ? kGap + 2 : kGap);
+        layout.lanes.back().height = y - layout.lanes.back().y;
+    }
+    if (data.allocated) {
+        y += kLaneGap;
+        layout.memoryY = y;
+        layout.memoryHeight = kMemory;
+        y += kMemory;
+    }
+    layout.height = y + kLaneGap;
+    return layout;
+}
+
+int TimelineLayout::rowAt(int y) const {
+    const auto found = std::partition_point(rows.begin(), rows.end(),
+                                            [y](const RowPlace& r) { return r.y + r.height <= y; });
+    return found != rows.end() && found->y <= y ? static_cast<int>(found - rows.begin()) : -1;
+}
+
+}  // namespace tapescope::viewers

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "viewers/models/timeline_model.h"
+#include "viewers/timeline/time_axis.h"
+
+#include <vector>
+
+namespace tapescope::viewers {
+
+/// What one row looks like at one zoom: events of two pixels and more as boxes, all others as the
+/// busy share of each pixel with the longest event in it. Found by descending the pyramid: O(pixels
+/// · log n), whatever the zoom.
+struct RowPixels {
+    struct Pixel {
+        float busyNs = 0;
+        std::int64_t topNs = 0;
+        std::size_t top = 0;  ///< event index of the longest one
+    };
+    struct Box {
+        int x0 = 0;  ///< may be −1 or beyond the width: cut at the edge
+        int x1 = 0;
+        std::size_t event = 0;
+    };
+    std::vector<Pixel> pixels;
+    std::vector<Box> boxes;
+    std::size_t visited = 0;  ///< nodes and events looked at
+
+    void collect(const TimelineRow& row, const TimeAxis& axis);
+};
+
+/// Where rows stand, in pixels below the ruler.
+struct RowPlace {
+    std::size_t row = 0;
+    int y = 0;
+    int height = 0;
+};
+struct LanePlace {
+    std::uint32_t lane = 0;
+    int y = 0;       ///< of its title line
+    int height = 0;  ///< with its rows
+};
+struct TimelineLayout {
+    std::vector<LanePlace> lanes;
+    std::vector<RowPlace> rows;
+    int memoryY = -1;  ///< −1: no memory lane
+    int memoryHeight = 0;
+    int height = 0;  ///< of everything
+
+    static TimelineLayout of(const TimelineData& data, int textHeight);
+    /// Index into rows of the row at y; −1: none.
+    int rowAt(int y) const;
+};
+
+}  // namespace tapescope::viewers

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "viewers/timeline/timeline_geometry.h"
+#include "viewers/timeline/timeline_style.h"
+
+#include <QImage>
+#include <QWidget>
+
+namespace tapescope::viewers {
+
+/// The whole run in one strip, with a window on what the canvas shows: drag it, drag its edges,
+/// click to go there.
+class TimelineOverview final : public QWidget {
+    Q_OBJECT
+public:
+    explicit TimelineOverview(QWidget* parent = nullptr);
+    void setData(TimelinePtr timeline);
+    void setWindow(TimeRange range);
+    QSize sizeHint() const override { return {400, kHeight}; }
+    QSize minimumSizeHint() const override { return {100, kHeight}; }
+    static constexpr int kHeight = 36;
+
+signals:
+    void rangePicked(tapescope::viewers::TimeRange range);
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
+
+private:
+    enum class Drag : std::uint8_t { None, Window, Left, Right };
+    TimeAxis axis() const;
+    QRect windowRect() const;
+    Drag partAt(const QPoint& pos) const;
+    void render();
+
+    TimelinePtr m_data;
+    TimeRange m_window;
+    TimelineStyle m_style;
+    QImage m_image;
+    bool m_stale = true;
+    Drag m_drag = Drag::None;
+    int m_dragX = 0;
+    TimeRange m_dragWindow;
+};
+
+}  // namespace tapescope::viewers

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "viewers/timeline/timeline_style.h"
+
+#include "viewers/common/theme.h"
+
+#include <QFontMetrics>
+#include <QPainter>
+
+namespace tapescope::viewers {
+namespace {
+
+constexpr int kMaxStrips = 4096;
+
+QRgb shaded(const QColor& color, int shade) {
+    constexpr std::array kFactors{100, 92, 106, 86};
+    return color.lighter(kFactors[static_cast<std::size_t>(shade)]).rgb();
+}
+
+std::uint32_t scatter(std::uint32_t id) { return (id * 2654435761U) >> 16U; }
+
+}  // namespace
+
+QRgb TimelineStyle::mix(QRgb a, QRgb b, int share) {
+    const auto part = [share](int x, int y) { return (x * (256 - share) + y * share) >> 8; };
+    return qRgb(part(qRed(a), qRed(b)), part(qGreen(a), qGreen(b)), part(qBlue(a), qBlue(b)));
+}
+
+void TimelineStyle::rebuild() {
+    const Theme& theme = Theme::current();
+    m_background = theme.color(Theme::Panel).rgb();
+    m_lane = theme.color(Theme::Field).rgb();
+    for (int s = 0; s < kShades; ++s) {
+        const auto shade = static_cast<std::size_t>(s);
+        for (std::size_t p = 0; p < m_phase.size(); ++p)
+            m_phase[p][shade] = shaded(theme.color(static_cast<storage::Phase>(p)), s);
+        const QColor module = theme.color(Category::Module);
+        m_module[shade] = shaded(module, s);
+        m_backwardNode[shade] = shaded(Theme::mix(module, theme.color(Category::Backward), 0.3), s);
+    }
+    // Steps alternate, so that their borders are seen even without a gap.
+    m_step = {theme.color(Category::Step).rgb(),
+              Theme::mix(theme.color(Category::Step), theme.color(Theme::Muted), 0.18).rgb()};
+    m_font = theme.smallFont();
+    m_textHeight = QFontMetrics(m_font).height();
+    m_strips.clear();
+}
+
+QRgb TimelineStyle::fill(const TimelineRow& row, const EventBlock& block, std::size_t i) const {
+    const auto phase = static_cast<std::size_t>(block.phase[i]);
+    switch (row.kind) {
+        case RowKind::Step:
+            return m_step[static_cast<std::size_t>(block.detail[i].step & 1)];
+        case RowKind::Phase:
+            return m_phase[phase][0];
+        case RowKind::Module:
+            if (block.detail[i].kind == storage::OpEvent::Kind::BackwardNode)
+                return m_backwardNode[scatter(block.name[i]) % kShades];
+            return m_module[scatter(block.detail[i].module) % kShades];
+        case RowKind::Operator:
+            break;
+    }
+    return m_phase[phase][scatter(block.name[i]) % kShades];
+}
+
+const TimelineStyle::Strip& TimelineStyle::strip(const TimelineData& data, EventRef event,
+                                                 QRgb fill, qreal pixelRatio) {
+    const EventDetail& detail = data.detail(event);
+    std::uint32_t id = data.nameId(event);
+    if (detail.kind == storage::OpEvent::Kind::Module) id = detail.module;
+    if (detail.kind == storage::OpEvent::Kind::Step) id = static_cast<std::uint32_t>(detail.step);
+    const QColor ink = Theme::textOn(QColor(fill));
+    const quint64 key = (static_cast<quint64>(detail.kind) << 40U) |
+                        (static_cast<quint64>(ink == QColor(Qt::white)) << 48U) | id;
+    if (const auto found = m_strips.constFind(key); found != m_strips.constEnd()) return *found;
+    if (m_strips.size() > kMaxStrips) m_strips.clear();
+    const QFontMetrics metrics(m_font);
+    // No box is wider than a screen; a longer name would only fill the memory.
+    const QString text =
+        metrics.elidedText(QString::fromStdString(data.title(event)), Qt::ElideMiddle, 1200);
+    Strip strip;
+    strip.width = metrics.horizontalAdvance(text) + 2;
+    strip.pixmap = QPixmap((QSizeF(strip.width, m_textHeight) * pixelRatio).toSize());
+    strip.pixmap.setDevicePixelRatio(pixelRatio);
+    strip.pixmap.fill(Qt::transparent);
+    QPainter painter(&strip.pixmap);
+    painter.setFont(m_font);
+    painter.setPen(ink);
+    painter.drawText(0, metrics.ascent(), text);
+    painter.end();
+    return *m_strips.insert(key, strip);
+}
+
+}  // namespace tapescope::viewers

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "viewers/models/timeline_model.h"
+
+#include <QFont>
+#include <QHash>
+#include <QPixmap>
+#include <QRgb>
+
+#include <array>
+#include <cstdint>
+
+namespace tapescope::viewers {
+
+/// Colours and texts of the timeline, looked up once a theme. Colour is the phase; four shades of
+/// it tell neighbours apart.
+class TimelineStyle final {
+public:
+    static constexpr int kShades = 4;
+    void rebuild();
+
+    QRgb background() const { return m_background; }
+    QRgb laneBackground() const { return m_lane; }
+    QRgb fill(const TimelineRow& row, const EventBlock& block, std::size_t i) const;
+    static QRgb mix(QRgb a, QRgb b, int shareOfB256);
+    QRgb dimmed(QRgb color) const { return mix(color, m_lane, 200); }
+
+    struct Strip {
+        QPixmap pixmap;
+        int width = 0;
+    };
+    /// The event's title drawn once; the same key gives the same strip until the theme changes.
+    const Strip& strip(const TimelineData& data, EventRef event, QRgb fill, qreal pixelRatio);
+    const QFont& font() const { return m_font; }
+    int textHeight() const { return m_textHeight; }
+
+private:
+    QRgb m_background = 0, m_lane = 0;
+    std::array<std::array<QRgb, kShades>, 6> m_phase{};
+    std::array<QRgb, kShades> m_module{};
+    std::array<QRgb, kShades> m_backwardNode{};
+    std::array<QRgb, 2> m_step{};
+    QFont m_font;
+    int m_textHeight = 14;
+    QHash<quint64, Strip> m_strips;
+};
+
+}  // namespace tapescope::viewers
