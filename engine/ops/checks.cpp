@@ -31,9 +31,9 @@ void checkRank(std::string_view op, std::string_view what, const Tensor& x, int 
                              rank == 1 ? " dimension" : " dimensions", gap, layout));
 }
 
-void checkIndexDType(std::string_view op, const Tensor& index) {
+void checkIndexDType(std::string_view op, const Tensor& index, std::string_view what) {
     if (index.dtype() != DType::I64)
-        throw DTypeError(message(op, ": index must be int64, not ", index.dtype()));
+        throw DTypeError(message(op, ": ", what, " must be int64, not ", index.dtype()));
 }
 
 void checkFloating(std::string_view op, std::string_view what, const Tensor& x) {

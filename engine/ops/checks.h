@@ -34,8 +34,8 @@ Dims wrapDims(std::string_view op, const Dims& dims, int rank);
 /// Throws ShapeError: "bmm: a [3, 4] must have 3 dimensions [b, n, k]". layout may be empty.
 void checkRank(std::string_view op, std::string_view what, const Tensor& x, int rank,
                std::string_view layout = "");
-/// Throws DTypeError unless x is int64.
-void checkIndexDType(std::string_view op, const Tensor& index);
+/// Throws DTypeError unless index is int64.
+void checkIndexDType(std::string_view op, const Tensor& index, std::string_view what = "index");
 /// Throws DTypeError unless x is float32 or float64.
 void checkFloating(std::string_view op, std::string_view what, const Tensor& x);
 /// Throws DTypeError unless both have one dtype.

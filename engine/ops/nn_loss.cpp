@@ -99,7 +99,7 @@ void vjpLoss(const VjpArgs& v, std::span<Tensor> grads) {
 void inferNll(const OpArgs& a, OutputMetas& out) {
     checkFloating("nll_loss", "input", a[0]);
     checkRank("nll_loss", "input", a[0], 2, "[N, C]");
-    checkIndexDType("nll_loss", a[1]);
+    checkIndexDType("nll_loss", a[1], "target");
     if (a[1].sizes() != Dims{a[0].sizes()[0]})
         throw ShapeError(message("nll_loss: target ", a[1].sizes(), " must be [", a[0].sizes()[0],
                                  "] for input ", a[0].sizes()));
@@ -119,7 +119,7 @@ void inferNllBackward(const OpArgs& a, OutputMetas& out) {
     const Dims& sizes = a.attrs.dims(0);
     checkSizes(kOp, sizes);
     checkFloating(kOp, "grad", a[0]);
-    checkIndexDType(kOp, a[1]);
+    checkIndexDType(kOp, a[1], "target");
     if (sizes.size() != 2 || a[1].sizes() != Dims{sizes[0]})
         throw ShapeError(message(kOp, ": target ", a[1].sizes(),
                                  " must be [N] for input sizes [N, C], not ", sizes));

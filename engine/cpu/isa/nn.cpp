@@ -7,7 +7,8 @@ namespace {
 
 using Int = std::int64_t;
 
-/// Sums of floats run in float within blocks this short, in double across them.
+/// Sums of floats run in float within whole blocks of this length, in double across them and in
+/// what is left.
 constexpr Int kBlock = 512;
 
 // Terms of sums: of an element of each of two arrays and a constant.
@@ -51,10 +52,9 @@ inline double blockedSum(Int n, const T* x, const T* y, T p) {
         }
         total += static_cast<double>((s0 + s1) + (s2 + s3));
     }
-    T rest = 0;
-#pragma omp simd reduction(+ : rest)
-    for (Int i = at; i < n; ++i) rest += Term<T>::of(x[i], y[i], p);
-    return total + static_cast<double>(rest);
+#pragma omp simd reduction(+ : total)
+    for (Int i = at; i < n; ++i) total += static_cast<double>(Term<T>::of(x[i], y[i], p));
+    return total;
 }
 
 template <class T>

@@ -137,7 +137,7 @@ TEST(Losses, WhatDoesNotMatchIsNamed) {
     EXPECT_EQ(messageOf<DTypeError>([] {
                   cross_entropy(zeros({2, 3}), zeros({2}));
               }),
-              "nll_loss: index must be int64, not float32");
+              "nll_loss: target must be int64, not float32");
 }
 
 TEST(Softmax, IntegersAreRefusedWithTheRemedy) {
