@@ -107,12 +107,29 @@ void Context::notifyMemory(MemoryEvent::Kind kind, MemoryRole role, const void* 
     for (Observer* o : m_observers) o->onMemory(event);
 }
 
+namespace {
+
+// Plain bool: still readable when this thread's other objects are gone.
+thread_local bool t_threadEnded = false;
+
+/// A thread's state with a Context of its own, for threads that entered none.
+struct ThreadHolder {
+    std::unique_ptr<Context> own = std::make_unique<Context>();
+    ThreadState state = freshState(own.get(), nextThreadNumber());
+    ~ThreadHolder() { t_threadEnded = true; }
+};
+
+/// For tensors in static objects, which die after the main thread's state. Never destroyed.
+ThreadState& lateState() {
+    static auto* state = new ThreadState(freshState(new Context(), 0));
+    return *state;
+}
+
+}  // namespace
+
 ThreadState& threadState() {
-    struct Holder {
-        // Never destroyed: tensors in late statics still ask for the current context.
-        ThreadState state = freshState(new Context(), nextThreadNumber());
-    };
-    thread_local Holder holder;
+    if (t_threadEnded) return lateState();
+    thread_local ThreadHolder holder;
     return holder.state;
 }
 
