@@ -46,8 +46,8 @@ void TimelineCanvas::contentChanged() {
 }
 
 void TimelineCanvas::relayout() {
-    m_scene.layout = TimelineLayout::of(*m_scene.data, m_painter.style().textHeight());
     const int visible = std::max(1, height() - kRuler);
+    m_scene.layout = TimelineLayout::of(*m_scene.data, m_painter.style().textHeight(), visible);
     const bool needed = m_scene.layout.height > visible;
     m_scroll->setVisible(needed);
     const int barWidth = m_scroll->sizeHint().width();

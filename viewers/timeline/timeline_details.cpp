@@ -28,8 +28,10 @@ public:
 protected:
     void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
         QStyledItemDelegate::initStyleOption(option, index);
-        if (index.column() != OpSummaryModel::PhaseColumn)
-            option->font = Theme::current().smallMonoFont();
+        const bool phase = index.column() == OpSummaryModel::PhaseColumn;
+        option->font = phase ? Theme::current().smallFont() : Theme::current().smallMonoFont();
+        // Clear of the phase's bar.
+        if (index.column() == OpSummaryModel::Name) option->text.prepend(QStringLiteral(u"\u2002"));
     }
     void paint(QPainter* painter, const QStyleOptionViewItem& option,
                const QModelIndex& index) const override {
@@ -134,7 +136,8 @@ TimelineDetails::TimelineDetails(QWidget* parent)
     m_table->setWordWrap(false);
     m_table->verticalHeader()->hide();
     m_table->horizontalHeader()->setHighlightSections(false);
-    m_table->horizontalHeader()->setStretchLastSection(true);
+    m_table->horizontalHeader()->setMinimumSectionSize(40);
+    m_table->horizontalHeader()->setSectionResizeMode(OpSummaryModel::Name, QHeaderView::Stretch);
     m_table->setTabKeyNavigation(false);
     connect(m_table, &QTableView::activated, this, [this](const QModelIndex& index) {
         emit operatorActivated(index.siblingAtColumn(OpSummaryModel::Name).data().toString());
@@ -152,6 +155,7 @@ TimelineDetails::TimelineDetails(QWidget* parent)
         const QFontMetrics metrics(Theme::current().smallMonoFont());
         m_table->verticalHeader()->setDefaultSectionSize(metrics.height() + 6);
         const int digit = metrics.averageCharWidth();
+        m_table->horizontalHeader()->setFont(Theme::current().smallFont());
         for (int c = 0; c < OpSummaryModel::kColumns; ++c)
             m_table->setColumnWidth(
                 c, digit * (c == OpSummaryModel::Name                                      ? 26

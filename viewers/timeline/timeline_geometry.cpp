@@ -87,8 +87,12 @@ void RowPixels::collect(const TimelineRow& row, const TimeAxis& axis) {
             **block, static_cast<std::size_t>(block - row.blocks.begin()) * EventBlock::kCapacity);
 }
 
-TimelineLayout TimelineLayout::of(const TimelineData& data, int textHeight) {
-    constexpr int kGap = 2, kLaneGap = 8, kMemory = 64;
+namespace {
+
+constexpr int kMinMemory = 64, kMaxMemory = 200;
+
+TimelineLayout stacked(const TimelineData& data, int textHeight, int roomy) {
+    constexpr int kGap = 2, kLaneGap = 8;
     TimelineLayout layout;
     int y = 4;
     for (std::size_t r = 0; r < data.rows.size(); ++r) {
@@ -98,7 +102,7 @@ TimelineLayout TimelineLayout::of(const TimelineData& data, int textHeight) {
             layout.lanes.push_back({row.lane, y, 0});
             y += textHeight + 4;
         }
-        const int height = textHeight + (row.kind == RowKind::Operator ? 6 : 2);
+        const int height = textHeight + (row.kind == RowKind::Operator ? 6 + 2 * roomy : 2 + roomy);
         layout.rows.push_back({r, y, height});
         y += height +
              (r + 1 < data.rows.size() && data.rows[r + 1].kind != row.kind ? kGap + 2 : kGap);
@@ -107,10 +111,25 @@ TimelineLayout TimelineLayout::of(const TimelineData& data, int textHeight) {
     if (data.allocated) {
         y += kLaneGap;
         layout.memoryY = y;
-        layout.memoryHeight = kMemory;
-        y += kMemory;
+        layout.memoryHeight = kMinMemory;
+        y += kMinMemory;
     }
     layout.height = y + kLaneGap;
+    return layout;
+}
+
+}  // namespace
+
+TimelineLayout TimelineLayout::of(const TimelineData& data, int textHeight, int available) {
+    TimelineLayout layout;
+    for (int roomy = 6; roomy >= 0; roomy -= 3) {
+        layout = stacked(data, textHeight, roomy);
+        if (layout.height + kMinMemory / 2 <= available) break;
+    }
+    if (layout.memoryY < 0) return layout;
+    const int spare = std::clamp(available - layout.height, 0, kMaxMemory - kMinMemory);
+    layout.memoryHeight += spare;
+    layout.height += spare;
     return layout;
 }
 

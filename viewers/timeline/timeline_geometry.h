@@ -47,7 +47,8 @@ struct TimelineLayout {
     int memoryHeight = 0;
     int height = 0;  ///< of everything
 
-    static TimelineLayout of(const TimelineData& data, int textHeight);
+    /// Rows and the memory lane are taller where the area has room.
+    static TimelineLayout of(const TimelineData& data, int textHeight, int available);
     /// Index into rows of the row at y; −1: none.
     int rowAt(int y) const;
 };

@@ -77,7 +77,7 @@ bool TimelineView::exportCsv(const QString& path) const {
 }
 
 bool TimelineView::renderTo(QImage& image) {
-    return renderWidget(*this, image, [this] { m_impl->updateDetails(); });
+    return renderWidget(*this, image, [this] { m_impl->updateDetails(true); });
 }
 
 QByteArray TimelineView::saveState() const {

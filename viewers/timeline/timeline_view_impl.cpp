@@ -35,7 +35,7 @@ namespace {
 class PhaseLegend final : public QWidget {
 public:
     explicit PhaseLegend(QWidget* parent) : QWidget(parent) {
-        setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Preferred);
+        setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Preferred);
         connect(&Theme::current(), &Theme::changed, this, [this] {
             updateGeometry();
             update();
@@ -49,6 +49,8 @@ public:
         return {width, metrics.height() + 4};
     }
 
+    QSize minimumSizeHint() const override { return {0, sizeHint().height()}; }
+
 protected:
     void paintEvent(QPaintEvent*) override {
         const Theme& theme = Theme::current();
@@ -57,8 +59,9 @@ protected:
         const QFontMetrics metrics(theme.smallFont());
         int x = 0;
         for (const storage::Phase phase : kPhases) {
-            p.fillRect(QRect(x, height() / 2 - 4, 8, 8), theme.color(phase));
             const QString text = phaseText(phase);
+            if (x + 12 + metrics.horizontalAdvance(text) > width()) break;  // whole names only
+            p.fillRect(QRect(x, height() / 2 - 4, 8, 8), theme.color(phase));
             p.setPen(theme.color(Theme::Muted));
             p.drawText(QRect(x + 12, 0, metrics.horizontalAdvance(text) + 4, height()),
                        Qt::AlignLeft | Qt::AlignVCenter, text);
@@ -123,8 +126,8 @@ TimelineView::Impl::Impl(TimelineView* view, Selection* shared) : q(view), selec
     details->setMinimumHeight(90);
     splitter->addWidget(upper);
     splitter->addWidget(details);
-    splitter->setStretchFactor(0, 1);
-    splitter->setStretchFactor(1, 0);
+    splitter->setStretchFactor(0, 3);
+    splitter->setStretchFactor(1, 1);
     splitter->setSizes({500, 190});
     stack->addWidget(empty);
     stack->addWidget(splitter);
@@ -182,7 +185,7 @@ QWidget* TimelineView::Impl::buildToolBar() {
     searchField->setPlaceholderText(TimelineView::tr("Search operators and modules  /"));
     searchField->setClearButtonEnabled(true);
     searchField->setMaximumWidth(280);
-    searchField->setMinimumWidth(120);
+    searchField->setMinimumWidth(80);
     new SearchKeys(
         searchField, [this](bool forward) { findNext(forward); },
         [this] {
@@ -193,6 +196,7 @@ QWidget* TimelineView::Impl::buildToolBar() {
     row->addWidget(searchField, 2);
     searchCount = new QLabel(bar);
     searchCount->setObjectName(QStringLiteral("searchCount"));
+    searchCount->setMinimumWidth(70);
     row->addWidget(searchCount);
     const auto button = [&](const QString& iconName, const QString& tip, auto action) {
         auto* b = new QToolButton(bar);

@@ -47,8 +47,8 @@ struct TimelineView::Impl final {
     void followLit();
     storage::GraphId graphOf(EventRef event) const;
     void wantGraph(EventRef event);
-    void updateDetails();
-    void aggregateArea(TimeRange area);
+    void updateDetails(bool atOnce = false);
+    void aggregateArea(TimeRange area, bool atOnce);
 
     TimelineView* q;
     Selection* selection;

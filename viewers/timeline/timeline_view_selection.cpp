@@ -133,7 +133,7 @@ void TimelineView::Impl::followLit() {
     canvas->setLit(module, std::move(sites));
 }
 
-void TimelineView::Impl::updateDetails() {
+void TimelineView::Impl::updateDetails(bool atOnce) {
     aggregation.request_stop();
     aggregation = {};
     if (const auto event = canvas->selected()) {
@@ -141,7 +141,7 @@ void TimelineView::Impl::updateDetails() {
         return;
     }
     if (!canvas->area().empty()) {
-        aggregateArea(canvas->area());
+        aggregateArea(canvas->area(), atOnce);
         return;
     }
     const auto& data = *canvas->data();
@@ -153,10 +153,10 @@ void TimelineView::Impl::updateDetails() {
         details->showTable(heading, session->snapshot().opSummary);
         return;
     }
-    aggregateArea({data.beginNs, data.endNs});
+    aggregateArea({data.beginNs, data.endNs}, atOnce);
 }
 
-void TimelineView::Impl::aggregateArea(TimeRange area) {
+void TimelineView::Impl::aggregateArea(TimeRange area, bool atOnce) {
     const bool all = canvas->area().empty();
     const QString what =
         (all ? TimelineView::tr("Whole run · %1") : TimelineView::tr("Selected %1"))
@@ -165,22 +165,24 @@ void TimelineView::Impl::aggregateArea(TimeRange area) {
         details->showTable(what, nullptr);
         return;
     }
-    details->showBusy(TimelineView::tr("%1 · summing…").arg(what));
     using Rows = std::vector<storage::OpSummary>;
+    const auto show = [this, what](const std::shared_ptr<const Rows>& rows) {
+        std::int64_t calls = 0;
+        for (const storage::OpSummary& row : *rows) calls += row.calls;
+        details->showTable(
+            TimelineView::tr("%1 · %2 operator calls").arg(what, format::exactCount(calls)), rows);
+    };
+    if (atOnce) {  // for a picture
+        show(std::make_shared<const Rows>(aggregate(*canvas->data(), area)));
+        return;
+    }
+    details->showBusy(TimelineView::tr("%1 · summing…").arg(what));
     auto* watcher = new QFutureWatcher<std::shared_ptr<const Rows>>(q);
-    connect(
-        watcher, &QFutureWatcherBase::finished, q,
-        [this, watcher, what, stop = aggregation.get_token()] {
-            if (!stop.stop_requested()) {
-                const auto rows = watcher->result();
-                std::int64_t calls = 0;
-                for (const storage::OpSummary& row : *rows) calls += row.calls;
-                details->showTable(
-                    TimelineView::tr("%1 · %2 operator calls").arg(what, format::exactCount(calls)),
-                    rows);
-            }
-            watcher->deleteLater();
-        });
+    connect(watcher, &QFutureWatcherBase::finished, q,
+            [watcher, show, stop = aggregation.get_token()] {
+                if (!stop.stop_requested()) show(watcher->result());
+                watcher->deleteLater();
+            });
     watcher->setFuture(
         QtConcurrent::run([data = canvas->data(), area,
                            stop = aggregation.get_token()]() -> std::shared_ptr<const Rows> {
