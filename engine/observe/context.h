@@ -32,7 +32,7 @@ public:
     Generator& generator() noexcept { return m_generator; }
     std::uint64_t nextOpId() noexcept { return m_nextOpId.fetch_add(1, std::memory_order_relaxed); }
 
-    std::int64_t step() const noexcept { return m_step; }
+    std::int64_t step() const noexcept { return m_step.load(std::memory_order_relaxed); }
     /// Number steps from 0; tells observers.
     void beginStep(std::int64_t step);
     void endStep();
@@ -48,7 +48,7 @@ private:
     Generator m_generator;
     std::vector<Observer*> m_observers;
     bool m_watched = false;
-    std::int64_t m_step = -1;
+    std::atomic<std::int64_t> m_step{-1};  ///< loader threads' memory events read it
     std::atomic<std::uint64_t> m_nextOpId{1};
     struct FrameTable;
     std::unique_ptr<FrameTable> m_frames;
