@@ -14,16 +14,45 @@ using Word1 = std::uint8_t;
 using Word4 [[gnu::may_alias]] = std::uint32_t;
 using Word8 [[gnu::may_alias]] = std::uint64_t;
 
-constexpr std::int64_t kTile = 32;  // 32 x 32 elements of two tensors stay in the first-level cache
+// Whole cache lines of 4-byte elements; more rows than this, a power of two apart, would evict each
+// other.
+constexpr std::int64_t kTile = 16;
 
-/// One kTile-wide tile of a transposition: out has unit stride along rows of n, source along
-/// columns of m.
+/// One tile of a transposition: out has unit stride along columns, source along rows.
 template <class T>
 void transposeTile(T* out, std::int64_t outRow, const T* source, std::int64_t sourceColumn,
                    std::int64_t rows, std::int64_t columns) {
     for (std::int64_t r = 0; r < rows; ++r) {
         for (std::int64_t c = 0; c < columns; ++c)
             out[r * outRow + c] = source[r + c * sourceColumn];
+    }
+}
+
+/// Four words at once; == transposeTile with rows = columns = 4.
+void transposeFour(Word4* out, std::int64_t outRow, const Word4* source,
+                   std::int64_t sourceColumn) {
+    using Vector [[gnu::vector_size(16)]] = std::uint32_t;
+    Vector column[4];
+    for (int c = 0; c < 4; ++c) std::memcpy(&column[c], source + c * sourceColumn, sizeof(Vector));
+    const Vector low01 = __builtin_shufflevector(column[0], column[1], 0, 4, 1, 5);
+    const Vector high01 = __builtin_shufflevector(column[0], column[1], 2, 6, 3, 7);
+    const Vector low23 = __builtin_shufflevector(column[2], column[3], 0, 4, 1, 5);
+    const Vector high23 = __builtin_shufflevector(column[2], column[3], 2, 6, 3, 7);
+    const Vector row[4] = {__builtin_shufflevector(low01, low23, 0, 1, 4, 5),
+                           __builtin_shufflevector(low01, low23, 2, 3, 6, 7),
+                           __builtin_shufflevector(high01, high23, 0, 1, 4, 5),
+                           __builtin_shufflevector(high01, high23, 2, 3, 6, 7)};
+    for (int r = 0; r < 4; ++r) std::memcpy(out + r * outRow, &row[r], sizeof(Vector));
+}
+
+void transposeTile(Word4* out, std::int64_t outRow, const Word4* source, std::int64_t sourceColumn,
+                   std::int64_t rows, std::int64_t columns) {
+    if (rows % 4 != 0 || columns % 4 != 0)
+        return transposeTile<Word4>(out, outRow, source, sourceColumn, rows, columns);
+    for (std::int64_t r = 0; r < rows; r += 4) {
+        for (std::int64_t c = 0; c < columns; c += 4)
+            transposeFour(out + r * outRow + c, outRow, source + r + c * sourceColumn,
+                          sourceColumn);
     }
 }
 
