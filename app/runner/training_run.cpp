@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <exception>
+#include <filesystem>
 
 namespace tapescope::app {
 namespace {
@@ -161,6 +162,12 @@ TrainingRun::TrainingRun(const plugins::ModelRegistry& registry, RunOptions opti
     if (run.entry->needsDataDir && !run.options.dataDir) {
         throw plugins::UsageError(run.entry->name + " needs a data folder (--data DIR) with " +
                                   run.entry->dataHelp);
+    }
+    std::error_code ignored;
+    if (run.options.dataDir && !std::filesystem::is_directory(*run.options.dataDir, ignored)) {
+        throw engine::DataError(*run.options.dataDir +
+                                ": is not a folder; --data takes the folder that holds " +
+                                (run.entry->needsDataDir ? run.entry->dataHelp : "data files"));
     }
     run.build();
 }

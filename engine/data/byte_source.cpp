@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <system_error>
 #include <vector>
 #include <zlib.h>
 
@@ -19,6 +20,8 @@ constexpr std::size_t kBufferBytes = 64U << 10U;
 struct FileCloser {
     void operator()(std::FILE* file) const noexcept { std::fclose(file); }
 };
+
+std::string errorText() { return std::generic_category().message(errno); }
 
 bool startsGzip(std::span<const std::byte> bytes) {
     return bytes.size() >= 2 && bytes[0] == std::byte{0x1f} && bytes[1] == std::byte{0x8b};
@@ -49,8 +52,8 @@ struct ByteSource::Impl {
         if (!file) return false;
         const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), file.get());
         if (got == 0 && std::ferror(file.get())) {
-            fail("reading failed at byte " + std::to_string(rawOffset) + " (" +
-                 std::strerror(errno) + "); check the disk and the file");
+            fail("reading failed at byte " + std::to_string(rawOffset) + " (" + errorText() +
+                 "); check the disk and the file");
         }
         rawOffset += static_cast<std::int64_t>(got);
         pending = {buffer.data(), got};
@@ -140,8 +143,7 @@ ByteSource ByteSource::file(const std::string& path) {
         impl->fail("is a folder; name a data file in it");
     impl->file.reset(std::fopen(path.c_str(), "rb"));
     if (!impl->file) {
-        impl->fail(std::string("cannot be opened (") + std::strerror(errno) +
-                   "); check the path and its permissions");
+        impl->fail("cannot be opened (" + errorText() + "); check the path and its permissions");
     }
     impl->buffer.resize(kBufferBytes);
     impl->open();

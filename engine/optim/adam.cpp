@@ -58,7 +58,7 @@ void Adam::step(Site site) {
                 state.exp_avg = newState(params[i], site);
                 state.exp_avg_sq = newState(params[i], site);
             }
-            const double step = static_cast<double>(state.step);
+            const auto step = static_cast<double>(state.step);
             adam_step_(params[i], grad, state.exp_avg, state.exp_avg_sq,
                        {.lr = options.lr,
                         .beta1 = options.beta1,
