@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "viewers/graph/layered_layout.h"
+#include "viewers/graph/packed_layout.h"
 
 #include <algorithm>
 #include <cmath>
@@ -227,6 +228,40 @@ TEST(LayeredLayout, IsDeterministic) {
         EXPECT_EQ(a.nodes[i].x, b.nodes[i].x);
         EXPECT_EQ(a.nodes[i].y, b.nodes[i].y);
     }
+}
+
+TEST(PackedLayout, BreaksUnconnectedPartsIntoRowsOfTheGivenWidth) {
+    std::vector<LayoutNode> nodes(10);  // five pairs, each 100 wide
+    std::vector<LayoutEdge> edges(5);
+    for (int i = 0; i < 5; ++i) {
+        edges[static_cast<std::size_t>(i)].from = 2 * i;
+        edges[static_cast<std::size_t>(i)].to = 2 * i + 1;
+    }
+    layoutPacked(nodes, edges, {}, 250);
+    for (std::size_t pair = 0; pair < 5; ++pair) {
+        const auto column = static_cast<double>(pair % 2);
+        const auto row = static_cast<double>(pair / 2);
+        EXPECT_DOUBLE_EQ(nodes[2 * pair].x, column * 124);
+        EXPECT_DOUBLE_EQ(nodes[2 * pair].y, row * 140);
+        EXPECT_DOUBLE_EQ(nodes[2 * pair + 1].y, row * 140 + 70);
+        EXPECT_DOUBLE_EQ(nodes[2 * pair + 1].layerBottom, row * 140 + 100);
+    }
+}
+
+TEST(PackedLayout, LeavesNarrowConnectedAndPortedGraphsInOnePiece) {
+    std::vector<LayoutNode> nodes(6);
+    std::vector<LayoutEdge> none;
+    layoutPacked(nodes, none, {}, 10'000);
+    for (const LayoutNode& n : nodes) EXPECT_DOUBLE_EQ(n.y, 0);
+    nodes[0].pin = LayerPin::First;
+    layoutPacked(nodes, none, {}, 100);
+    for (std::size_t i = 1; i < nodes.size(); ++i) EXPECT_DOUBLE_EQ(nodes[i].y, nodes[1].y);
+    std::vector<LayoutNode> fan(6);
+    std::vector<LayoutEdge> edges(5);
+    for (int i = 0; i < 5; ++i) edges[static_cast<std::size_t>(i)].to = i + 1;
+    layoutPacked(fan, edges, {}, 100);
+    for (std::size_t i = 1; i < fan.size(); ++i) EXPECT_EQ(fan[i].layer, 1);
+    for (std::size_t i = 2; i < fan.size(); ++i) EXPECT_DOUBLE_EQ(fan[i].y, fan[1].y);
 }
 
 }  // namespace

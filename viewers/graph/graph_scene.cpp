@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "viewers/graph/graph_scene.h"
 
+#include "viewers/graph/packed_layout.h"
 #include "viewers/graph/scene_levels.h"
 
 #include <algorithm>
@@ -20,6 +21,7 @@ constexpr double kChipGap = 4;
 constexpr double kChipMargin = 12;  // text to border, both sides together
 constexpr double kGroupPadding = 12;
 constexpr double kColumnGap = 72;
+constexpr double kPackWidth = 720;  // unconnected parts go into rows of about this width
 constexpr double kLabelOffset = 6;  // edge label from its edge
 constexpr double kSpread = 0.6;     // incoming edges end on this share of a box's width
 constexpr LayoutOptions kLevelOptions{.sweeps = 8, .maxSpan = kMaxSpan, .gapX = 24, .gapY = 40};
@@ -213,7 +215,7 @@ private:
             node.height = m_sizes[item].height;
             node.seed = remembered(item);
         }
-        const LayoutStats stats = layoutLayered(level.nodes, level.edges, kLevelOptions);
+        const LayoutStats stats = layoutPacked(level.nodes, level.edges, kLevelOptions, kPackWidth);
         m_scene.stats.layers = std::max(m_scene.stats.layers, stats.layers);
         m_scene.stats.dummies += stats.dummies;
         m_scene.stats.longEdges += stats.longEdges;
