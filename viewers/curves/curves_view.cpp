@@ -220,8 +220,7 @@ void CurvesView::Impl::watch(TapeSession* session) {
                       TapeSession::State)) != 0)
             scheduleRebuild();
     });
-    // The session is half gone by then: only its address may be used.
-    connect(session, &QObject::destroyed, q, [this, session] {
+    connect(session, &TapeSession::closing, q, [this, session] {
         std::erase_if(runs, [session](const Run& r) { return r.session == session; });
         scheduleRebuild();
     });

@@ -65,7 +65,7 @@ void HistogramChart::showMode() {
         plot()->yAxis->setRangeReversed(false);
     }
     plot()->xAxis->ticker()->setTickCount(5);
-    plot()->yAxis->ticker()->setTickCount(4);
+    plot()->yAxis->ticker()->setTickCount(6);
 }
 
 void HistogramChart::setRidge(bool on) {

@@ -70,7 +70,7 @@ void ScalarChart::applyScale() {
     } else {
         plot()->yAxis->setTicker(QSharedPointer<ValueTicker>::create());
     }
-    plot()->yAxis->ticker()->setTickCount(4);
+    plot()->yAxis->ticker()->setTickCount(6);
 }
 
 void ScalarChart::setAxis(XAxis axis) {

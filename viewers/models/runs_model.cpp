@@ -97,7 +97,7 @@ void RunsModel::addRun(TapeSession* session) {
         const QModelIndex at = index(rowOf(session));
         emit dataChanged(at, at);
     });
-    connect(session, &QObject::destroyed, this, [this, session] { removeRun(session); });
+    connect(session, &TapeSession::closing, this, [this, session] { removeRun(session); });
 }
 
 void RunsModel::removeRun(TapeSession* session) {

@@ -144,7 +144,7 @@ TapeSession::TapeSession(QString path, Parts interest, QObject* parent)
     m_worker = std::make_unique<Worker>(this, interest);
 }
 
-TapeSession::~TapeSession() = default;
+TapeSession::~TapeSession() { emit closing(); }
 
 QString TapeSession::displayName() const {
     if (m_snapshot.run && !m_snapshot.run->info.name.empty())

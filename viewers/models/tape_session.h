@@ -46,7 +46,8 @@ public:
     /// Reads a graph's nodes; graphLoaded() follows, again each time an incomplete graph has grown.
     /// A newer request supersedes the older; 0 stops.
     void requestGraph(storage::GraphId id);
-    /// Reads a graph once, beside whatever requestGraph() follows; graphFetched() follows if it is in the tape.
+    /// Reads a graph once, beside whatever requestGraph() follows; graphFetched() follows if it is
+    /// in the tape.
     void fetchGraph(storage::GraphId id);
     /// Polls now, not at the next tick: the debugger stopped and its adapter has flushed.
     void refresh();
@@ -56,6 +57,9 @@ signals:
     void changed(tapescope::viewers::TapeSession::Parts parts);
     void graphLoaded(tapescope::viewers::GraphPtr graph);
     void graphFetched(tapescope::viewers::GraphPtr graph);
+    /// From the destructor, while everything can still be read: whoever shows the session lets go
+    /// of it now.
+    void closing();
 
 private:
     class Worker;

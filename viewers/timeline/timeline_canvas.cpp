@@ -233,6 +233,8 @@ void TimelineCanvas::paintEvent(QPaintEvent*) {
     const QRect area = rowsArea();
     if (std::exchange(m_stale, false)) m_painter.paint(m_scene, devicePixelRatioF());
     painter.drawImage(area.topLeft(), m_painter.image());
+    painter.fillRect(QRect(area.right() + 1, kRuler, width() - area.right(), height() - kRuler),
+                     Theme::current().color(Theme::Panel));  // behind the scroll bar
     painter.save();
     painter.setClipRect(area);
     painter.translate(area.topLeft());

@@ -139,51 +139,72 @@ void TimelinePainter::paintTexts(QPainter& painter, const TimelineScene& scene,
     }
 }
 
-void TimelinePainter::paintMemory(QPainter& painter, const TimelineScene& scene) const {
-    if (scene.layout.memoryY < 0) return;
-    const Theme& theme = Theme::current();
-    const QRectF area(0, scene.layout.memoryY - scene.scrollY, scene.axis.width,
-                      scene.layout.memoryHeight);
-    painter.fillRect(area, theme.color(Theme::Field));
-    const double peak = memoryPeak(*scene.data, scene.axis.range());
-    if (peak <= 0) return;
-    const auto y = [&](double bytes) {
-        return area.bottom() - 1 - bytes / peak * (area.height() - 10);
-    };
-    // Extremes of each pixel column, and the value the column ends with. Drawn as single lines:
-    // QPainter's cost for a noisy outline grows much faster than its length.
-    QVector<QLineF> fill, edge;
-    double level = std::max(0.0, memoryAt(*scene.data, scene.axis.t0));
+std::vector<TimelinePainter::MemoryColumn> TimelinePainter::memoryColumns(
+    const TimelineScene& scene) {
+    std::vector<MemoryColumn> columns;
     const double end =
-        std::min(static_cast<double>(scene.axis.width), scene.axis.x(scene.data->endNs));
-    double x = 0, low = level, high = level;
-    const auto column = [&](double next) {
-        fill << QLineF(x + 0.5, y(high), x + 0.5, area.bottom());
-        if (high > low) edge << QLineF(x + 0.5, y(high), x + 0.5, y(low));
-        if (next > x + 1) {  // nothing happens until then
-            for (double flat = x + 1; flat < next; ++flat)
-                fill << QLineF(flat + 0.5, y(level), flat + 0.5, area.bottom());
-        }
-        edge << QLineF(x, y(level), next, y(level));
-        x = next;
-        low = high = level;
+        std::min(static_cast<double>(scene.axis.width), std::ceil(scene.axis.x(scene.data->endNs)));
+    if (end <= 0) return columns;
+    columns.resize(static_cast<std::size_t>(end));
+    double level = std::max(0.0, memoryAt(*scene.data, scene.axis.t0));
+    std::size_t x = 0;
+    columns[0] = {level, level};
+    const auto advance = [&](std::size_t to) {  // nothing happens until then
+        while (x + 1 < columns.size() && x < to) columns[++x] = {level, level};
     };
     decimate(*scene.data->allocated, nullptr, XAxis::Step, static_cast<double>(scene.axis.t0),
              static_cast<double>(scene.axis.t1()), scene.axis.width, [&](double t, double bytes) {
                  const double at = std::floor(scene.axis.x(static_cast<std::int64_t>(t)));
                  if (at < 0 || at >= end || !std::isfinite(bytes)) return;
-                 if (at > x) column(at);
+                 advance(static_cast<std::size_t>(at));
                  level = bytes;
-                 low = std::min(low, level);
-                 high = std::max(high, level);
+                 columns[x].low = std::min(columns[x].low, level);
+                 columns[x].high = std::max(columns[x].high, level);
              });
-    if (end > x) column(end);
-    const QColor color = theme.color(storage::MemoryRole::Parameter);
-    painter.setPen(
-        QPen(Theme::mix(theme.color(Theme::Field), color, 0.3), 1, Qt::SolidLine, Qt::FlatCap));
-    painter.drawLines(fill);
-    painter.setPen(QPen(color, 1, Qt::SolidLine, Qt::FlatCap));
-    painter.drawLines(edge);
+    advance(columns.size());
+    return columns;
+}
+
+void TimelinePainter::paintMemory(const TimelineScene& scene, int ratio, QPainter* vector) {
+    if (scene.layout.memoryY < 0) return;
+    const Theme& theme = Theme::current();
+    const int top = scene.layout.memoryY - scene.scrollY, height = scene.layout.memoryHeight;
+    const double peak = memoryPeak(*scene.data, scene.axis.range());
+    const auto columns = peak > 0 ? memoryColumns(scene) : std::vector<MemoryColumn>();
+    const QColor edge = theme.color(storage::MemoryRole::Parameter);
+    const QRgb background = m_style.laneBackground(),
+               fill = Theme::mix(QColor(background), edge, 0.3).rgb();
+    const auto y = [&](double bytes) {
+        return height - 1 - static_cast<int>(std::lround(bytes / peak * (height - 10)));
+    };
+    if (vector != nullptr) {
+        vector->fillRect(QRect(0, top, scene.axis.width, height), QColor(background));
+        for (std::size_t x = 0; x < columns.size(); ++x) {
+            const int high = y(columns[x].high), low = y(columns[x].low);
+            vector->fillRect(QRect(static_cast<int>(x), top + high, 1, low - high + 1), edge);
+            vector->fillRect(QRect(static_cast<int>(x), top + low + 1, 1, height - low - 1),
+                             QColor(fill));
+        }
+        return;
+    }
+    // Row by row: the picture lies so in memory.
+    std::vector<int> high(columns.size()), low(columns.size());
+    for (std::size_t x = 0; x < columns.size(); ++x) {
+        high[x] = y(columns[x].high);
+        low[x] = y(columns[x].low);
+    }
+    std::vector<QRgb> line(static_cast<std::size_t>(scene.axis.width * ratio), background);
+    for (int row = std::max(0, -top); row < height && (top + row + 1) * ratio <= m_image.height();
+         ++row) {
+        for (std::size_t x = 0; x < columns.size(); ++x) {
+            const QRgb color = row < high[x] ? background : row <= low[x] ? edge.rgb() : fill;
+            for (int k = 0; k < ratio; ++k)
+                line[x * static_cast<std::size_t>(ratio) + static_cast<std::size_t>(k)] = color;
+        }
+        for (int k = 0; k < ratio; ++k)
+            std::memcpy(m_image.scanLine((top + row) * ratio + k), line.data(),
+                        line.size() * sizeof(QRgb));
+    }
 }
 
 void TimelinePainter::paint(const TimelineScene& scene, qreal pixelRatio) {
@@ -202,10 +223,10 @@ void TimelinePainter::paint(const TimelineScene& scene, qreal pixelRatio) {
     };
     for (const RowPlace& place : scene.layout.rows)
         if (visible(place)) paintRow(scene, place, device, ratio);
+    paintMemory(scene, ratio, nullptr);
     m_image.setDevicePixelRatio(ratio);
     QPainter painter(&m_image);
     painter.setFont(m_style.font());
-    paintMemory(painter, scene);
     for (const RowPlace& place : scene.layout.rows)
         if (visible(place)) paintTexts(painter, scene, place, m_pixels[place.row], ratio);
 }
@@ -241,7 +262,7 @@ void TimelinePainter::paintVector(QPainter& painter, const TimelineScene& scene)
         }
         paintTexts(painter, scene, place, pixels, 1);
     }
-    paintMemory(painter, scene);
+    paintMemory(scene, 1, &painter);
 }
 
 }  // namespace tapescope::viewers

@@ -46,7 +46,14 @@ private:
                   int ratio);
     void paintTexts(QPainter& painter, const TimelineScene& scene, const RowPlace& place,
                     const RowPixels& pixels, qreal ratio);
-    void paintMemory(QPainter& painter, const TimelineScene& scene) const;
+    /// Extremes of the allocated bytes in a pixel column.
+    struct MemoryColumn {
+        double low = 0;
+        double high = 0;
+    };
+    static std::vector<MemoryColumn> memoryColumns(const TimelineScene& scene);
+    /// Into the image, or with painter calls.
+    void paintMemory(const TimelineScene& scene, int ratio, QPainter* vector);
     QRgb boxColor(const TimelineScene& scene, const TimelineRow& row, const EventBlock& block,
                   std::size_t i) const;
     static bool lit(const TimelineScene& scene, const EventBlock& block, std::size_t i);

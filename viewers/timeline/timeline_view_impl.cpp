@@ -257,7 +257,7 @@ void TimelineView::Impl::setSession(TapeSession* next) {
         canvas->setGraph(graph);
         updateDetails();
     });
-    connect(session, &QObject::destroyed, q, [this] { setData(nullptr); });
+    connect(session, &TapeSession::closing, q, [this] { setSession(nullptr); });
     canvas->select(std::nullopt, false);
     canvas->setArea({});
     setData(session->snapshot().timeline);
