@@ -3,6 +3,7 @@
 
 #include "app/workbench/breakpoint_model.h"
 #include "app/workbench/breakpoint_store.h"
+#include "app/workbench/calm_selection.h"
 #include "app/workbench/empty_text.h"
 #include "viewers/common/icons.h"
 #include "viewers/common/theme.h"
@@ -43,7 +44,6 @@ public:
             role = Theme::Muted;
         option->palette.setColor(QPalette::Text, theme.color(role));
         option->palette.setColor(QPalette::HighlightedText, theme.color(role));
-        option->palette.setColor(QPalette::Highlight, theme.color(Theme::AccentSoft));
         option->font = index.column() == BreakpointModel::Note ? theme.font() : theme.monoFont();
     }
 };
@@ -70,6 +70,7 @@ BreakpointPanel::BreakpointPanel(BreakpointStore& store, QWidget* parent)
     m_view->setItemDelegate(new PlaceDelegate(m_view));
     m_view->setRootIsDecorated(false);
     m_view->setUniformRowHeights(true);
+    calmSelection(m_view);
     m_view->setAllColumnsShowFocus(true);
     m_view->setAccessibleName(tr("Breakpoints"));
     m_view->setEditTriggers(QAbstractItemView::EditKeyPressed | QAbstractItemView::DoubleClicked);

@@ -6,6 +6,7 @@
 #include "app/workbench/console_panel.h"
 #include "app/workbench/dap_tensor_provider.h"
 #include "app/workbench/debug_session.h"
+#include "app/workbench/pane_title.h"
 #include "app/workbench/perspective.h"
 #include "app/workbench/stack_panel.h"
 #include "app/workbench/tensor_tree.h"
@@ -17,6 +18,8 @@
 #include <QDockWidget>
 #include <QHash>
 #include <QLineEdit>
+#include <QStackedWidget>
+#include <QTabBar>
 
 #include <algorithm>
 
@@ -67,20 +70,20 @@ void DebugPerspective::build() {
                                              Qt::RightDockWidgetArea);
     QDockWidget* inspector = m_window->addPane(QStringLiteral("inspector"), tr("Tensor"), m_tensor,
                                                Qt::RightDockWidgetArea);
-    m_breakpointDock = m_window->addPane(QStringLiteral("breakpoints"), tr("Breakpoints"),
-                                         m_breakpointPanel, Qt::RightDockWidgetArea);
-    m_consoleDock = m_window->addPane(QStringLiteral("console"), tr("Console"), m_console,
-                                      Qt::RightDockWidgetArea);
-    m_window->tabifyDockWidget(m_breakpointDock, m_consoleDock);
-    m_breakpointDock->raise();
+    m_notes = new QStackedWidget;
+    m_notes->addWidget(m_breakpointPanel);
+    m_notes->addWidget(m_console);
+    m_notesDock = m_window->addPane(QStringLiteral("notes"), tr("Breakpoints and console"), m_notes,
+                                    Qt::RightDockWidgetArea);
+    static_cast<PaneTitle*>(m_notesDock->titleBarWidget())
+        ->setPages(m_notes, {tr("Breakpoints"), tr("Console")});
     m_window->setDefaultSizes([=, this](const QSize& size) {
-        const int width = std::clamp(size.width() * 38 / 100, 340, 720);
-        m_window->resizeDocks({stack, tensors, inspector, m_breakpointDock},
-                              {width, width, width, width}, Qt::Horizontal);
+        const int width = std::clamp(size.width() * 41 / 100, 360, 760);
+        const QList<QDockWidget*> right{stack, tensors, inspector, m_notesDock};
+        m_window->resizeDocks(right, {width, width, width, width}, Qt::Horizontal);
         const int height = size.height();
         m_window->resizeDocks(
-            {stack, tensors, inspector, m_breakpointDock},
-            {height * 15 / 100, height * 25 / 100, height * 38 / 100, height * 22 / 100},
+            right, {height * 14 / 100, height * 25 / 100, height * 38 / 100, height * 23 / 100},
             Qt::Vertical);
         m_window->resizeDocks({source}, {height * 40 / 100}, Qt::Vertical);
     });
@@ -167,15 +170,16 @@ void DebugPerspective::showBreakpointMarks() {
         m_source->setBreakpoints(it.key(), it.value());
 }
 
+void DebugPerspective::showNotes(int page) {
+    m_notesDock->show();
+    static_cast<PaneTitle*>(m_notesDock->titleBarWidget())->tabs()->setCurrentIndex(page);
+}
+
 void DebugPerspective::showConsole() {
-    m_consoleDock->show();
-    m_consoleDock->raise();
+    showNotes(1);
     m_console->input()->setFocus();
 }
 
-void DebugPerspective::showBreakpoints() {
-    m_breakpointDock->show();
-    m_breakpointDock->raise();
-}
+void DebugPerspective::showBreakpoints() { showNotes(0); }
 
 }  // namespace tapescope::app

@@ -4,6 +4,7 @@
 #include <QObject>
 
 class QDockWidget;
+class QStackedWidget;
 
 namespace tapescope::viewers {
 class GraphView;
@@ -49,6 +50,7 @@ private:
     void build();
     void connectPanes();
     void showBreakpointMarks();
+    void showNotes(int page);
 
     DebugSession& m_session;
     BreakpointStore& m_store;
@@ -62,8 +64,9 @@ private:
     TensorTree* m_tensors;
     BreakpointPanel* m_breakpointPanel;
     ConsolePanel* m_console;
-    QDockWidget* m_consoleDock = nullptr;
-    QDockWidget* m_breakpointDock = nullptr;
+    QStackedWidget* m_notes =
+        nullptr;  ///< breakpoints and console, by the tabs of their pane's title
+    QDockWidget* m_notesDock = nullptr;
 };
 
 }  // namespace tapescope::app

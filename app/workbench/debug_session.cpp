@@ -331,6 +331,11 @@ void DebugSession::go(const QString& command, const QJsonObject& extra) {
     arguments.insert("threadId", kThreadId);
     // Leave the stop at once: a second key press before the answer must not send a second step.
     leaveStop();
+    if (m_resend.isActive()) {
+        // A breakpoint changed just before must not be missed, or hit once more.
+        m_resend.stop();
+        sendBreakpoints({});
+    }
     m_client->request(command, arguments, this, [this](const DapReply& reply) {
         if (!reply.success) emit output(reply.message, QStringLiteral("protocol"));
     });

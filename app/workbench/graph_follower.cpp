@@ -142,6 +142,7 @@ void GraphFollower::setTape(TapeSession* tape) {
     m_shown.reset();
     m_costsOfStep = -1;
     m_sourceCount = 0;
+    m_sourceChosen = false;
     m_graph.setGraph(nullptr);
     m_source.setSources({});
     if (tape == nullptr) return;
@@ -164,6 +165,7 @@ void GraphFollower::showSources() {
     m_source.setSources(structure->sources);
     if (ownsTape() && m_session.isStopped() && m_session.stopInfo().line > 0)
         m_source.setCurrentLine(m_session.stopInfo().file, m_session.stopInfo().line);
+    showFirstSource();
     emit graphShown();  // breakpoint marks belong to files that were not known before
 }
 
@@ -204,6 +206,7 @@ void GraphFollower::show(const GraphPtr& graph) {
     m_shown = graph;
     m_costsOfStep = -1;
     showCosts();
+    showFirstSource();
     emit graphShown();
 }
 
@@ -240,6 +243,19 @@ void GraphFollower::showCosts() {
     }
     m_graph.setGraph(std::move(data));
     showMarks();
+}
+
+void GraphFollower::showFirstSource() {
+    // The model's own code is the best start: the line of its first operator inside a module.
+    if (m_sourceChosen || m_sourceCount == 0 || !m_shown) return;
+    m_sourceChosen = true;
+    if (ownsTape() && m_session.isStopped()) return;
+    for (const storage::GraphNode& node : m_shown->nodes) {
+        const storage::ModuleRow* module = m_tape->snapshot().structure->module(node.module);
+        if (module == nullptr || module->path.empty()) continue;
+        showSourceOf(node.seq);
+        return;
+    }
 }
 
 void GraphFollower::showMarks() {

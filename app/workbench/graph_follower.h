@@ -63,6 +63,7 @@ private:
     void showCosts();
     void showMarks();
     void showSources();
+    void showFirstSource();
     void followSelection();
 
     DebugSession& m_session;
@@ -75,6 +76,7 @@ private:
     viewers::GraphPtr m_shown;
     std::int64_t m_costsOfStep = -1;
     std::size_t m_sourceCount = 0;
+    bool m_sourceChosen = false;  ///< a line of this tape was shown
     QTimer m_costsTimer;
 };
 

@@ -70,9 +70,17 @@ int takeShot(const WorkbenchOptions& options) {
     tapescope::app::Shot shot(window, options);
     std::optional<QString> error;
     QObject::connect(&shot, &tapescope::app::Shot::finished, &window,
-                     [&error](const QString& text) {
+                     [&error, &window](const QString& text) {
                          error = text;
-                         QCoreApplication::quit();
+                         // Not quit(): it would ask the window, and the window would ask the user
+                         // about the run.
+                         if (!window.session().isActive()) {
+                             QCoreApplication::exit();
+                             return;
+                         }
+                         QObject::connect(&window.session(), &tapescope::app::DebugSession::ended,
+                                          &window, [] { QCoreApplication::exit(); });
+                         window.session().stop();
                      });
     // A picture of a run that nobody asked to keep leaves no tape behind.
     const QTemporaryDir scratch;

@@ -8,6 +8,7 @@
 #include "app/workbench/graph_follower.h"
 #include "app/workbench/header_bar.h"
 #include "app/workbench/module_tree.h"
+#include "app/workbench/pane_title.h"
 #include "app/workbench/perspective.h"
 #include "app/workbench/program_path.h"
 #include "app/workbench/runs_panel.h"
@@ -111,6 +112,7 @@ void MainWindow::build() {
         auto* dock = new QDockWidget(title, this);
         dock->setObjectName(id);
         dock->setWidget(content);
+        dock->setTitleBarWidget(new PaneTitle(dock));
         dock->setAllowedAreas(Qt::LeftDockWidgetArea | Qt::RightDockWidgetArea);
         addDockWidget(Qt::LeftDockWidgetArea, dock);
         return dock;

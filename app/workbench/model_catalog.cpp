@@ -7,10 +7,18 @@
 #include <QProcess>
 
 #include <algorithm>
+#include <utility>
 
 namespace tapescope::app {
 
 ModelCatalog::ModelCatalog(QObject* parent) : QObject(parent) {}
+
+ModelCatalog::~ModelCatalog() {
+    if (m_process == nullptr) return;
+    m_process->disconnect(this);
+    m_process->kill();
+    m_process->waitForFinished(1000);
+}
 
 bool ModelCatalog::parse(const QByteArray& json, std::vector<ModelInfo>& out) {
     const QJsonDocument document = QJsonDocument::fromJson(json);
@@ -27,11 +35,7 @@ bool ModelCatalog::parse(const QByteArray& json, std::vector<ModelInfo>& out) {
         model.dataHelp = o.value("dataHelp").toString();
         for (const QJsonValue& s : o.value("settings").toArray()) {
             const QJsonObject setting = s.toObject();
-            const QJsonValue value = setting.value("default");
-            // Qt keeps whole numbers apart: only those are held as integers.
-            const bool integer =
-                value.isDouble() && value.toVariant().typeId() == QMetaType::LongLong;
-            model.settings.push_back({setting.value("name").toString(), value, integer,
+            model.settings.push_back({setting.value("name").toString(), setting.value("default"),
                                       setting.value("help").toString()});
         }
         out.push_back(std::move(model));
@@ -52,27 +56,30 @@ void ModelCatalog::fail(const QString& why) {
 }
 
 void ModelCatalog::load(const QString& program) {
+    if (m_process != nullptr) return;
     m_loaded = false;
     m_error.clear();
-    auto* process = new QProcess(this);
-    connect(process, &QProcess::errorOccurred, this,
-            [this, process, program](QProcess::ProcessError error) {
+    m_process = new QProcess(this);
+    const auto release = [this] {
+        m_process->deleteLater();
+        return std::exchange(m_process, nullptr);
+    };
+    connect(m_process, &QProcess::errorOccurred, this,
+            [this, program, release](QProcess::ProcessError error) {
                 if (error != QProcess::FailedToStart) return;
                 fail(tr("\"%1\" could not be started (%2): install tapescope beside this program "
                         "or put it on PATH.")
-                         .arg(program, process->errorString()));
-                process->deleteLater();
+                         .arg(program, release()->errorString()));
             });
-    connect(process, &QProcess::finished, this,
-            [this, process](int code, QProcess::ExitStatus status) {
-                const QByteArray out = process->readAllStandardOutput();
-                const QString errors = QString::fromUtf8(process->readAllStandardError()).trimmed();
-                process->deleteLater();
+    connect(m_process, &QProcess::finished, this,
+            [this, release](int code, QProcess::ExitStatus status) {
+                QProcess* process = release();
                 if (status != QProcess::NormalExit || code != 0) {
-                    fail(tr("\"tapescope models\" failed: %1").arg(errors));
+                    fail(tr("\"tapescope models\" failed: %1")
+                             .arg(QString::fromUtf8(process->readAllStandardError()).trimmed()));
                     return;
                 }
-                if (!parse(out, m_models)) {
+                if (!parse(process->readAllStandardOutput(), m_models)) {
                     fail(
                         tr("\"tapescope models --json\" gave no list of models: is it of another "
                            "version?"));
@@ -81,7 +88,7 @@ void ModelCatalog::load(const QString& program) {
                 m_loaded = true;
                 emit changed();
             });
-    process->start(program, {QStringLiteral("models"), QStringLiteral("--json")});
+    m_process->start(program, {QStringLiteral("models"), QStringLiteral("--json")});
 }
 
 }  // namespace tapescope::app

@@ -15,7 +15,6 @@ namespace tapescope::app {
 struct ModelSetting {
     QString name;
     QJsonValue defaultValue;  ///< bool, number or string
-    bool integer = false;
     QString help;
 };
 
@@ -34,6 +33,7 @@ class ModelCatalog final : public QObject {
 
 public:
     explicit ModelCatalog(QObject* parent = nullptr);
+    ~ModelCatalog() override;
     void load(const QString& program);
     bool loaded() const { return m_loaded; }
     const std::vector<ModelInfo>& models() const { return m_models; }
@@ -50,6 +50,7 @@ signals:
 private:
     void fail(const QString& why);
 
+    QProcess* m_process = nullptr;  ///< while it is being asked
     std::vector<ModelInfo> m_models;
     QString m_error;
     bool m_loaded = false;

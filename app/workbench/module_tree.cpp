@@ -2,9 +2,10 @@
 #include "app/workbench/module_tree.h"
 
 #include "app/workbench/breakpoint_store.h"
+#include "app/workbench/calm_selection.h"
 #include "app/workbench/empty_text.h"
-#include "viewers/common/format.h"
 #include "viewers/common/theme.h"
+#include "viewers/models/format.h"
 #include "viewers/models/selection.h"
 
 #include <QHash>
@@ -33,6 +34,7 @@ ModuleTree::ModuleTree(viewers::Selection& selection, BreakpointStore& breakpoin
     m_view->setHeaderHidden(true);
     m_view->setIndentation(12);
     m_view->setUniformRowHeights(true);
+    calmSelection(m_view);
     m_view->setAccessibleName(tr("Modules"));
     m_view->setContextMenuPolicy(Qt::CustomContextMenu);
     m_view->header()->setStretchLastSection(false);

@@ -37,15 +37,12 @@ QWidget* editorOf(const ModelSetting& setting, const QJsonValue& value) {
     }
     auto* line = new QLineEdit;
     if (value.isDouble())
-        line->setText(setting.integer ? QString::number(value.toInteger())
-                                      : QString::number(value.toDouble(), 'g', 12));
+        line->setText(QString::number(value.toDouble(), 'g', 12));
     else
         line->setText(value.toString());
     if (setting.defaultValue.isDouble()) {
-        const QString pattern = setting.integer
-                                    ? QStringLiteral("-?[0-9]{1,18}")
-                                    : QStringLiteral("-?[0-9]*\\.?[0-9]*([eE][-+]?[0-9]{1,3})?");
-        line->setValidator(new QRegularExpressionValidator(QRegularExpression(pattern), line));
+        line->setValidator(new QRegularExpressionValidator(
+            QRegularExpression(QStringLiteral("-?[0-9]*\\.?[0-9]*([eE][-+]?[0-9]{1,3})?")), line));
         line->setFont(Theme::current().monoFont());
     }
     return line;
@@ -223,14 +220,16 @@ LaunchSpec NewRunDialog::spec() const {
             if (const auto* box = qobject_cast<const QCheckBox*>(editor)) {
                 value = box->isChecked();
             } else if (const auto* line = qobject_cast<const QLineEdit*>(editor)) {
-                bool ok = true;
-                if (setting.integer)
-                    value = line->text().toLongLong(&ok);
-                else if (setting.defaultValue.isDouble())
-                    value = line->text().toDouble(&ok);
-                else
-                    value = line->text();
-                if (!ok) continue;  // an empty field means the default
+                value = line->text();
+                if (setting.defaultValue.isDouble()) {
+                    // A whole number stays one: the model knows which of its settings must be.
+                    bool whole = false;
+                    bool number = false;
+                    const qint64 integer = line->text().toLongLong(&whole);
+                    const double real = line->text().toDouble(&number);
+                    if (!number) continue;  // an empty field means the default
+                    value = whole ? QJsonValue(integer) : QJsonValue(real);
+                }
             }
             // Only what differs is sent, so that the tape's settings say what was changed.
             if (value != setting.defaultValue) out.settings.insert(setting.name, value);

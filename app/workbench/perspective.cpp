@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/workbench/perspective.h"
 
+#include "app/workbench/pane_title.h"
+
 #include <QDockWidget>
 #include <QSettings>
 
@@ -25,6 +27,7 @@ QDockWidget* Perspective::addPane(const QString& id, const QString& title, QWidg
     auto* dock = new QDockWidget(title, this);
     dock->setObjectName(id);
     dock->setWidget(content);
+    dock->setTitleBarWidget(new PaneTitle(dock));
     dock->setFeatures(QDockWidget::DockWidgetMovable | QDockWidget::DockWidgetClosable |
                       QDockWidget::DockWidgetFloatable);
     addDockWidget(area, dock);

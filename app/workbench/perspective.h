@@ -19,6 +19,7 @@ class Perspective final : public QMainWindow {
 public:
     explicit Perspective(const QString& id, QWidget* parent = nullptr);
 
+    /// The dock's title is a PaneTitle.
     QDockWidget* addPane(const QString& id, const QString& title, QWidget* content,
                          Qt::DockWidgetArea area);
     /// Sizes of the docks for a window of this size; called when first shown, and by resetLayout().

@@ -15,6 +15,7 @@
 #include <QMouseEvent>
 #include <QPainter>
 #include <QPushButton>
+#include <QRegularExpression>
 #include <QStackedLayout>
 #include <QStyledItemDelegate>
 #include <QVBoxLayout>
@@ -96,7 +97,9 @@ public:
                                                             Qt::ElideMiddle, name.width()));
         painter->setFont(theme.smallFont());
         painter->setPen(theme.color(Theme::Muted));
-        const QString detail = index.data(RunsModel::DetailRole).toString();
+        QString detail = index.data(RunsModel::DetailRole).toString();
+        if (detail.startsWith(state))
+            detail = detail.mid(state.size()).remove(QRegularExpression("^ · "));
         painter->drawText(inner, Qt::AlignLeft | Qt::AlignBottom,
                           painter->fontMetrics().elidedText(detail, Qt::ElideRight, inner.width()));
         painter->restore();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/workbench/stack_panel.h"
 
+#include "app/workbench/calm_selection.h"
 #include "app/workbench/debug_session.h"
 #include "app/workbench/empty_text.h"
 #include "viewers/common/theme.h"
@@ -30,6 +31,7 @@ StackPanel::StackPanel(DebugSession& session, QWidget* parent)
     m_view->setHeaderHidden(true);
     m_view->setRootIsDecorated(false);
     m_view->setUniformRowHeights(true);
+    calmSelection(m_view);
     m_view->setAccessibleName(tr("Stack"));
     m_view->header()->setStretchLastSection(false);
     m_view->header()->setSectionResizeMode(0, QHeaderView::Stretch);

@@ -3,8 +3,8 @@
 
 #include "app/workbench/debug_session.h"
 #include "app/workbench/step_scrubber.h"
-#include "viewers/common/format.h"
 #include "viewers/common/theme.h"
+#include "viewers/models/format.h"
 #include "viewers/models/scalar_series.h"
 #include "viewers/models/tape_snapshot.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/workbench/tensor_tree.h"
 
+#include "app/workbench/calm_selection.h"
 #include "app/workbench/debug_session.h"
 #include "app/workbench/empty_text.h"
 #include "app/workbench/variable_model.h"
@@ -13,6 +14,7 @@
 #include <QTreeView>
 
 #include <algorithm>
+#include <array>
 
 namespace tapescope::app {
 namespace {
@@ -36,9 +38,8 @@ public:
                                              : theme.smallMonoFont();
         option->palette.setColor(QPalette::Text, theme.color(role));
         option->palette.setColor(QPalette::HighlightedText, theme.color(role));
-        option->palette.setColor(QPalette::Highlight, theme.color(Theme::AccentSoft));
-        option->textElideMode =
-            index.column() == VariableModel::Type ? Qt::ElideMiddle : Qt::ElideRight;
+        // The end of "conv2.weight" and the shape's end tell more than their beginnings.
+        if (index.column() == VariableModel::Name) option->textElideMode = Qt::ElideLeft;
     }
 };
 
@@ -54,6 +55,7 @@ TensorTree::TensorTree(DebugSession& session, QWidget* parent)
     m_view->setModel(m_model);
     m_view->setItemDelegate(new TensorDelegate(m_view));
     m_view->setUniformRowHeights(true);
+    calmSelection(m_view);
     m_view->setAllColumnsShowFocus(true);
     m_view->setIndentation(12);
     m_view->setAccessibleName(tr("Tensors"));
@@ -106,16 +108,35 @@ void TensorTree::refresh() {
 }
 
 void TensorTree::fitColumns() {
+    // Numbers get the room they need, the name the rest; a value that is no tensor must not widen
+    // anything.
+    const Theme& theme = Theme::current();
+    const QFontMetrics mono(theme.smallMonoFont());
+    std::array<int, VariableModel::ColumnCount> widths{};
     bool trouble = false;
     for (int row = 0; row < m_model->rowCount(); ++row) {
         const QModelIndex scope = m_model->index(row, 0);
-        for (int i = 0; i < m_model->rowCount(scope); ++i)
-            trouble |= m_model->index(i, 0, scope).data(VariableModel::TroubleRole).toBool();
+        for (int i = 0; i < m_model->rowCount(scope); ++i) {
+            const QModelIndex name = m_model->index(i, 0, scope);
+            trouble |= name.data(VariableModel::TroubleRole).toBool();
+            if (name.data(VariableModel::ReferenceRole).toString().isEmpty()) continue;
+            for (int column = VariableModel::NonFinite; column < VariableModel::ColumnCount;
+                 ++column) {
+                int& width = widths[static_cast<std::size_t>(column)];
+                width = std::max(
+                    width, mono.horizontalAdvance(name.siblingAtColumn(column).data().toString()));
+            }
+        }
     }
     m_view->setColumnHidden(VariableModel::NonFinite, !trouble);
     QHeaderView* header = m_view->header();
-    header->setSectionResizeMode(QHeaderView::ResizeToContents);
+    header->setSectionResizeMode(QHeaderView::Interactive);
     header->setSectionResizeMode(VariableModel::Name, QHeaderView::Stretch);
+    for (int column = VariableModel::NonFinite; column < VariableModel::ColumnCount; ++column) {
+        const int least = column >= VariableModel::Min ? 40 : 60;
+        header->resizeSection(column,
+                              std::max(least, widths[static_cast<std::size_t>(column)]) + 12);
+    }
 }
 
 bool TensorTree::select(const QString& name) {

@@ -125,11 +125,12 @@ QVariant VariableModel::data(const QModelIndex& index, int role) const {
                 case NonFinite:
                     return s.nonFinite;
                 case Type:
+                    if (s.type.isEmpty()) return s.rest;
                     return s.device.isEmpty() ? s.type : s.type + QLatin1Char(' ') + s.device;
                 case Min:
                     return s.min;
                 case Mean:
-                    return s.mean.isEmpty() ? s.rest : s.mean;
+                    return s.mean.isEmpty() && !s.type.isEmpty() ? s.rest : s.mean;
                 default:
                     return s.max;
             }

@@ -184,6 +184,17 @@ TEST(DebugSession, ResendsBreakpointsChangedWhileRunning) {
     EXPECT_EQ(s.store.all()[1].message.toStdString(), "no operator \"conv9d\"; nearest: conv2d");
 }
 
+TEST(DebugSession, SendsAChangedBreakpointBeforeTheStepThatFollowsIt) {
+    Session s;
+    ASSERT_TRUE(s.runs());
+    ASSERT_TRUE(s.stops());
+    s.store.addFunction(QStringLiteral("relu"));
+    s.session.resume();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return s.adapter.fake.received("continue").size() == 1; }));
+    const auto commands = s.adapter.fake.commands();
+    EXPECT_EQ(commands[commands.size() - 2].toStdString(), "setFunctionBreakpoints");
+}
+
 TEST(DebugSession, ClearsTheLinesOfAFileThatLostItsLastBreakpoint) {
     Session s;
     const int key = s.store.addSource(QStringLiteral("a.cpp"), 5);
