@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "viewers/common/format.h"
+#include "viewers/models/format.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

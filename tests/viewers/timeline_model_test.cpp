@@ -68,6 +68,25 @@ TEST(TimelineBuilder, RowsAreStepPhaseModulesThenOperatorsByTheirOwnNesting) {
               "op1: 22-25\n");
 }
 
+TEST(TimelineBuilder, TrainingAndEvaluationShareRowsAtWhateverDepth) {
+    TimelineBuilder builder;
+    auto train = span(OpEvent::Kind::Phase, 1, 8, 1),
+         trainRoot = span(OpEvent::Kind::Module, 2, 6, 2);
+    auto trainInner = span(OpEvent::Kind::Module, 3, 2, 3);
+    train.phase = trainRoot.phase = trainInner.phase = storage::Phase::Forward;
+    auto evaluate = span(OpEvent::Kind::Phase, 20, 9, 0),
+         root = span(OpEvent::Kind::Module, 21, 7, 1);
+    auto inner = span(OpEvent::Kind::Module, 22, 3, 2);
+    evaluate.phase = root.phase = inner.phase = storage::Phase::Evaluate;
+    builder.append(
+        {trainInner, trainRoot, train, span(OpEvent::Kind::Step, 0, 10, 0), inner, root, evaluate});
+    EXPECT_EQ(outline(*builder.snapshot(nullptr)),
+              "step0: 0-10\n"
+              "phase0: 1-9 20-29\n"
+              "module0: 2-8 21-28\n"
+              "module1: 3-5 22-25\n");
+}
+
 TEST(TimelineBuilder, OverlappingEventsGoToTheNextRow) {
     TimelineBuilder builder;
     builder.append({span(OpEvent::Kind::Module, 0, 10, 0)});

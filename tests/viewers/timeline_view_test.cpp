@@ -19,9 +19,8 @@
 #include <QTest>
 #include <QWheelEvent>
 
-#include <gtest/gtest.h>
-
 #include <ctime>
+#include <gtest/gtest.h>
 
 namespace tapescope::viewers {
 namespace {

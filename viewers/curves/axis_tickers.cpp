@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "viewers/curves/axis_tickers.h"
 
-#include "viewers/common/format.h"
+#include "viewers/models/format.h"
 
 #include <algorithm>
 #include <array>

@@ -180,7 +180,8 @@ void CurvesView::Impl::rebuildHistograms() {
                 chart->setAxis(axis);
                 connectChart(chart);
             }
-            chart->setData(series, runName(*front));
+            chart->setData(series, shown.size() > 1 ? runName(*front) : QString(),
+                           Theme::current().series(front->color));
         }
     }
     for (const auto& [title, gone] : histogramCharts) {

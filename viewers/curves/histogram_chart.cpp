@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "viewers/curves/histogram_chart.h"
 
-#include "viewers/common/format.h"
 #include "viewers/common/icons.h"
 #include "viewers/common/theme.h"
 #include "viewers/curves/axis_tickers.h"
 #include "viewers/curves/cursor_item.h"
+#include "viewers/curves/legend_bar.h"
 #include "viewers/curves/ridge_plottable.h"
+#include "viewers/models/format.h"
 #include "viewers/models/histogram_grid.h"
 
 #include <QMenu>
@@ -93,9 +94,17 @@ void HistogramChart::setAxis(XAxis axis) {
     showMode();
 }
 
-void HistogramChart::setData(HistogramSeriesPtr series, const QString& runName) {
+void HistogramChart::setData(HistogramSeriesPtr series, const QString& runName,
+                             const QColor& color) {
     m_data = std::move(series);
-    m_runName = runName;
+    std::vector<LegendBar::Item> legendItems;
+    if (!runName.isEmpty()) {
+        LegendBar::Item item;
+        item.label = runName;
+        item.color = color;
+        legendItems.push_back(std::move(item));
+    }
+    legend()->setItems(std::move(legendItems));
     std::int64_t nan = 0, inf = 0;
     for (const auto& item : m_data->items) {
         nan += item->nanCount;

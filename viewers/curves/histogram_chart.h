@@ -20,7 +20,8 @@ class HistogramChart final : public ChartPanel {
 public:
     HistogramChart(const QString& title, QWidget* parent = nullptr);
 
-    void setData(HistogramSeriesPtr series, const QString& runName);
+    /// runName and color: named in the legend where several runs are shown; empty otherwise.
+    void setData(HistogramSeriesPtr series, const QString& runName, const QColor& color);
     void setRidge(bool on);
     bool ridge() const { return m_ridge; }
     void setAxis(XAxis axis) override;
@@ -46,7 +47,6 @@ private:
     void showMode();
 
     HistogramSeriesPtr m_data;
-    QString m_runName;
     QCPColorMap* m_map;
     RidgePlottable* m_ridgePlot;
     bool m_ridge = false;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "viewers/curves/scalar_chart.h"
 
-#include "viewers/common/format.h"
 #include "viewers/common/theme.h"
 #include "viewers/curves/axis_tickers.h"
 #include "viewers/curves/cursor_item.h"
 #include "viewers/curves/legend_bar.h"
 #include "viewers/curves/series_plottable.h"
+#include "viewers/models/format.h"
 
 #include <QMenu>
 #include <qcustomplot.h>

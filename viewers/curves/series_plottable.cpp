@@ -107,8 +107,10 @@ void SeriesPlottable::drawCurve(QCPPainter* painter, const ChartSeries& series,
                                 bool points) const {
     const QCPRange keys = mKeyAxis->range();
     const int width = std::max(1, clipRect().width());
-    // A line needs a point each two pixels; a band of extremes one each pixel.
-    const int columns = smoothed != nullptr ? std::max(1, width / 2) : width;
+    // A line needs its extremes each two pixels, each four while there are many or while it moves;
+    // a band each pixel.
+    const int columns =
+        smoothed == nullptr ? width : std::max(1, width / (pen.widthF() > 1 ? 2 : 4));
     QVector<QLineF> lines;
     QVector<QPointF> dots;
     Dasher dasher(lines);
@@ -206,7 +208,7 @@ void SeriesPlottable::draw(QCPPainter* painter) {
                       false);
         }
     }
-    painter->setAntialiasing(true);
+    painter->setAntialiasing(!options.fast || few);
     for (const ChartSeries* s : order) {
         QColor color = s->color;
         if (hovered != nullptr && s != hovered && order.size() > 2)

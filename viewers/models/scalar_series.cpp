@@ -58,18 +58,6 @@ storage::ScalarPoint ScalarSeries::point(std::size_t seq) const {
     return {static_cast<std::int64_t>(block->step[i]), block->wall[i], block->value[i]};
 }
 
-double ScalarSeries::x(const ScalarBlock& block, std::size_t i, XAxis axis) const {
-    switch (axis) {
-        case XAxis::Step:
-            return block.step[i];
-        case XAxis::Relative:
-            return block.wall[i] - firstWall();
-        case XAxis::Wall:
-            break;
-    }
-    return block.wall[i];
-}
-
 std::optional<ScalarSeries::Extent> ScalarSeries::xExtent(XAxis axis) const {
     if (empty()) return std::nullopt;
     Extent extent{x(*m_blocks.front(), 0, axis), x(*m_blocks.front(), 0, axis)};

@@ -53,7 +53,17 @@ public:
     double firstWall() const { return m_blocks.front()->wall.front(); }
     std::size_t nonFiniteCount() const { return m_nonFinite; }
 
-    double x(const ScalarBlock& block, std::size_t i, XAxis axis) const;
+    double x(const ScalarBlock& block, std::size_t i, XAxis axis) const {
+        switch (axis) {
+            case XAxis::Step:
+                return block.step[i];
+            case XAxis::Relative:
+                return block.wall[i] - firstWall();
+            case XAxis::Wall:
+                break;
+        }
+        return block.wall[i];
+    }
     struct Extent {
         double low = 0;
         double high = 0;

@@ -48,6 +48,13 @@ void TimelineBuilder::append(const std::vector<storage::OpEvent>& events) {
         return std::tuple(a.lane, a.startNs, -a.durationNs, events[a.index].depth, a.index) <
                std::tuple(b.lane, b.startNs, -b.durationNs, events[b.index].depth, b.index);
     });
+    // Training nests its modules in steps and phases, evaluation does not: depths count from the
+    // shallowest module of a phase, so that both share rows.
+    for (const storage::OpEvent& event : events) {
+        if (rowKind(event.kind) != RowKind::Module) continue;
+        const auto [base, isNew] = m_baseDepth.try_emplace({event.lane, event.phase}, event.depth);
+        base->second = std::min<int>(base->second, event.depth);
+    }
     std::vector<std::int64_t> openOperators;  // ends of the operators around the current one
     std::uint32_t lane = 0;
     for (const Order& at : order) {
@@ -62,6 +69,11 @@ void TimelineBuilder::append(const std::vector<storage::OpEvent>& events) {
                 openOperators.pop_back();
             depth = static_cast<int>(openOperators.size());
             openOperators.push_back(event.startNs + event.durationNs);
+        } else if (kind == RowKind::Module) {
+            depth -= m_baseDepth.at({event.lane, event.phase});
+        } else {
+            depth =
+                0;  // steps and phases follow each other; one inside another goes to the next row
         }
         place(event, kind, depth);
     }

@@ -34,6 +34,7 @@ private:
     static bool push(Row& row, const storage::OpEvent& event);
 
     std::map<Key, Row> m_rows;
+    std::map<std::pair<std::uint32_t, storage::Phase>, int> m_baseDepth;  ///< of modules
     ScalarSeriesPtr m_allocated;
     std::int64_t m_lastMemoryNs = INT64_MIN;
     std::int64_t m_beginNs = INT64_MAX;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "viewers/tensors/tensor_header.h"
 
-#include "viewers/common/format.h"
 #include "viewers/common/theme.h"
+#include "viewers/models/format.h"
 
 #include <QPainter>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "viewers/tensors/tensor_histogram.h"
 
-#include "viewers/common/format.h"
 #include "viewers/common/icons.h"
 #include "viewers/common/theme.h"
+#include "viewers/models/format.h"
 
 #include <QMouseEvent>
 #include <QPainter>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "viewers/tensors/tensor_model.h"
 
-#include "viewers/common/format.h"
+#include "viewers/models/format.h"
 
 #include <algorithm>
 #include <cmath>

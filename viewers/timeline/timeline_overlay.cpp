@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "viewers/common/format.h"
 #include "viewers/common/theme.h"
+#include "viewers/models/format.h"
 #include "viewers/timeline/event_text.h"
 #include "viewers/timeline/timeline_canvas.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "viewers/timeline/timeline_painter.h"
 
-#include "viewers/common/format.h"
 #include "viewers/common/theme.h"
 #include "viewers/models/decimate.h"
+#include "viewers/models/format.h"
 
 #include <QFontMetrics>
 
@@ -107,7 +107,7 @@ void TimelinePainter::paintTexts(QPainter& painter, const TimelineScene& scene,
                      x1 = std::min(scene.axis.width * ratio, static_cast<qreal>(box.x1)) / ratio;
         const EventBlock& block = row.block(box.event);
         const std::size_t i = TimelineRow::indexInBlock(box.event);
-        if (anyLit && lit(scene, block, i)) {
+        if (anyLit && x1 - x0 >= 6 && lit(scene, block, i)) {
             painter.setPen(QPen(Theme::current().color(Theme::Text), 1));
             painter.setBrush(Qt::NoBrush);
             painter.drawRect(
@@ -172,8 +172,10 @@ void TimelinePainter::paintMemory(const TimelineScene& scene, int ratio, QPainte
     const double peak = memoryPeak(*scene.data, scene.axis.range());
     const auto columns = peak > 0 ? memoryColumns(scene) : std::vector<MemoryColumn>();
     const QColor edge = theme.color(storage::MemoryRole::Parameter);
-    const QRgb background = m_style.laneBackground(),
-               fill = Theme::mix(QColor(background), edge, 0.3).rgb();
+    const QRgb background = m_style.laneBackground();
+    const QRgb fill = Theme::mix(QColor(background), edge, 0.28).rgb();
+    const QRgb swing =
+        Theme::mix(QColor(background), edge, 0.5).rgb();  // between the extremes of a column
     const auto y = [&](double bytes) {
         return height - 1 - static_cast<int>(std::lround(bytes / peak * (height - 10)));
     };
@@ -181,7 +183,9 @@ void TimelinePainter::paintMemory(const TimelineScene& scene, int ratio, QPainte
         vector->fillRect(QRect(0, top, scene.axis.width, height), QColor(background));
         for (std::size_t x = 0; x < columns.size(); ++x) {
             const int high = y(columns[x].high), low = y(columns[x].low);
-            vector->fillRect(QRect(static_cast<int>(x), top + high, 1, low - high + 1), edge);
+            vector->fillRect(QRect(static_cast<int>(x), top + high, 1, low - high + 1),
+                             QColor(swing));
+            vector->fillRect(QRect(static_cast<int>(x), top + high, 1, 1), edge);
             vector->fillRect(QRect(static_cast<int>(x), top + low + 1, 1, height - low - 1),
                              QColor(fill));
         }
@@ -197,7 +201,10 @@ void TimelinePainter::paintMemory(const TimelineScene& scene, int ratio, QPainte
     for (int row = std::max(0, -top); row < height && (top + row + 1) * ratio <= m_image.height();
          ++row) {
         for (std::size_t x = 0; x < columns.size(); ++x) {
-            const QRgb color = row < high[x] ? background : row <= low[x] ? edge.rgb() : fill;
+            const QRgb color = row < high[x]    ? background
+                               : row == high[x] ? edge.rgb()
+                               : row <= low[x]  ? swing
+                                                : fill;
             for (int k = 0; k < ratio; ++k)
                 line[x * static_cast<std::size_t>(ratio) + static_cast<std::size_t>(k)] = color;
         }

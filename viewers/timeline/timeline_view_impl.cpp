@@ -2,10 +2,10 @@
 #include "viewers/timeline/timeline_view_impl.h"
 
 #include "viewers/common/empty_state.h"
-#include "viewers/common/format.h"
 #include "viewers/common/icons.h"
 #include "viewers/common/picture.h"
 #include "viewers/common/theme.h"
+#include "viewers/models/format.h"
 #include "viewers/timeline/timeline_canvas.h"
 #include "viewers/timeline/timeline_details.h"
 #include "viewers/timeline/timeline_overview.h"
