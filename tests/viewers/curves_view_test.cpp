@@ -243,6 +243,27 @@ TEST_F(CurvesViewTest, SeveralRunsShareChartsInTheirColours) {
     EXPECT_TRUE(test::waitUntil([&] { return loss->series().size() == 2; }));
 }
 
+TEST_F(CurvesViewTest, LongNamesGiveWayToTheCurves) {
+    m_writers.push_back(test::writeSampleTape(
+        m_dir.filePath(QStringLiteral("long.tape")),
+        {.name = QString(120, u'n'), .events = false, .histograms = false, .seal = false}));
+    const std::string tag = "validation/" + std::string(180, 't');
+    const auto id = m_writers.back()->tag(tag, storage::TagKind::Scalar);
+    for (int step = 0; step < 60; ++step)
+        m_writers.back()->scalar(id, {step, 1.78e9 + step, 1e-7 * step});
+    ASSERT_TRUE(m_writers.back()->flush().ok());
+    TapeSession session(m_dir.filePath(QStringLiteral("long.tape")), TapeSession::CurvesOnly);
+    CurvesView view(nullptr);
+    view.addRun(&session);
+    show(view);
+    ASSERT_TRUE(test::waitUntil([&] { return view.chartTitles().size() == 4; }));
+    ScalarChart* named = chart(view, QString(180, u't'));
+    ASSERT_NE(named, nullptr);
+    EXPECT_LE(named->geometry().right(), view.width());
+    EXPECT_LE(named->plot()->width(), named->width());
+    test::keepShot(view, QStringLiteral("curves-long-names"));
+}
+
 TEST_F(CurvesViewTest, ADestroyedSessionLeavesTheView) {
     auto session = open({});
     CurvesView view(nullptr);

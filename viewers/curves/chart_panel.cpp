@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "viewers/curves/chart_panel.h"
 
+#include "viewers/common/elided_label.h"
 #include "viewers/common/icons.h"
 #include "viewers/common/theme.h"
 #include "viewers/curves/axis_tickers.h"
@@ -28,7 +29,7 @@ constexpr double kMinPixels = 5;  // a shorter drag is a click
 ChartPanel::ChartPanel(QString title, QWidget* parent)
     : QWidget(parent),
       m_title(std::move(title)),
-      m_titleLabel(new QLabel(m_title, this)),
+      m_titleLabel(new ElidedLabel(m_title, this)),
       m_note(new QLabel(this)),
       m_header(new QWidget(this)),
       m_legend(new LegendBar(m_header)),
@@ -38,8 +39,6 @@ ChartPanel::ChartPanel(QString title, QWidget* parent)
     setFocusPolicy(Qt::StrongFocus);
     setObjectName(QStringLiteral("chart:%1").arg(m_title));
     setAccessibleName(tr("Chart %1").arg(m_title));
-    m_titleLabel->setToolTip(m_title);
-    m_titleLabel->setTextFormat(Qt::PlainText);
     m_note->hide();
     setThemedIcon(m_menuButton, QStringLiteral("settings"));
     m_menuButton->setToolTip(tr("Chart settings and export"));

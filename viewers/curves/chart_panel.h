@@ -22,6 +22,7 @@ class QWheelEvent;
 namespace tapescope::viewers {
 
 class CursorItem;
+class ElidedLabel;
 class LegendBar;
 
 /// Frame of every chart: title, legend, plot, and what mouse and keys do. Left drag zooms to a
@@ -103,7 +104,7 @@ private:
     void interacting();
 
     QString m_title;
-    QLabel* m_titleLabel;
+    ElidedLabel* m_titleLabel;
     QLabel* m_note;
     QWidget* m_header;
     LegendBar* m_legend;
