@@ -9,8 +9,8 @@
 
 namespace tapescope::engine {
 
-/// Base of everything the engine throws. what() is one complete sentence for the user; the dispatcher adds the
-/// operator, module path and site once, on the way out (see withPlace).
+/// Base of everything the engine throws. what() is one complete sentence for the user; the
+/// dispatcher adds the operator, module path and site once, on the way out (see withPlace).
 class Error : public std::runtime_error {
 public:
     explicit Error(const std::string& message) : std::runtime_error(message) {}
@@ -49,7 +49,8 @@ class DataError : public Error {
 public:
     using Error::Error;
 };
-/// Thrown through the engine by an observer to end a run early (a debugger's stop, Ctrl-C). Not a failure.
+/// Thrown through the engine by an observer to end a run early (a debugger's stop, Ctrl-C). Not a
+/// failure.
 class Interrupted : public std::runtime_error {
 public:
     explicit Interrupted(const std::string& reason) : std::runtime_error(reason) {}

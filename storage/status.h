@@ -44,6 +44,9 @@ public:
     T& value() & { return std::get<T>(m_state); }
     T&& value() && { return std::get<T>(std::move(m_state)); }
     const T& operator*() const& { return value(); }
+    /// By value, so that `for (const auto& row : *reader.rows())` does not walk over a dead
+    /// temporary.
+    T operator*() && { return std::get<T>(std::move(m_state)); }
     T& operator*() & { return value(); }
     const T* operator->() const { return &value(); }
     T* operator->() { return &value(); }

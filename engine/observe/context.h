@@ -11,8 +11,9 @@
 
 namespace tapescope::engine {
 
-/// One run's state that threads share: observers, random numbers, allocator, counters. A thread works for the Context it
-/// entered with ContextScope, else for a default one of its own; two runs in one process stay apart.
+/// One run's state that threads share: observers, random numbers, allocator, counters. A thread
+/// works for the Context it entered with ContextScope, else for a default one of its own; two runs
+/// in one process stay apart.
 class Context final {
 public:
     explicit Context(CachingAllocator& allocator = CachingAllocator::cpu());
@@ -41,7 +42,8 @@ public:
     const ModuleFrame* internFrame(const ModuleFrame* parent, const std::string& path,
                                    const std::string& typeName, Site site);
 
-    void notifyMemory(MemoryEvent::Kind kind, MemoryRole role, const void* address, std::size_t sizeBytes);
+    void notifyMemory(MemoryEvent::Kind kind, MemoryRole role, const void* address,
+                      std::size_t sizeBytes);
 
 private:
     CachingAllocator& m_allocator;
@@ -67,7 +69,8 @@ struct ThreadState {
 /// This thread's state; context is never null.
 ThreadState& threadState();
 
-/// This thread works for context until the scope ends; everything else of the state starts fresh and is restored after.
+/// This thread works for context until the scope ends; everything else of the state starts fresh
+/// and is restored after.
 class ContextScope final {
 public:
     explicit ContextScope(Context& context);

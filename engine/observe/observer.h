@@ -18,26 +18,27 @@ struct OpDef;
 enum class Phase : std::uint8_t { Other, Data, Forward, Backward, Optimizer, Evaluate };
 std::string_view phaseName(Phase phase);
 
-/// One level of the module stack: which module was called, and from where. Interned in the Context: equal (parent, path,
-/// site) give the same pointer, valid as long as the Context.
+/// One level of the module stack: which module was called, and from where. Interned in the Context:
+/// equal (parent, path, site) give the same pointer, valid as long as the Context.
 struct ModuleFrame {
     const ModuleFrame* parent = nullptr;
     std::string path;      ///< "layer1.0.conv1"; "" for the root
     std::string typeName;  ///< "Conv2d"
     Site site = Site::none();
-    int depth = 0;         ///< 0 for the outermost
+    int depth = 0;  ///< 0 for the outermost
 };
 
 /// A backward node being run: whose gradient, and where its forward call came from.
 struct BackwardFrame {
     const BackwardFrame* parent = nullptr;  ///< set while backward runs inside backward
-    const OpDef* op = nullptr;              ///< the forward operator; null for a custom function or an accumulation
-    std::string_view name;                  ///< "conv2d", or the custom function's name
-    std::uint64_t forwardId = 0;            ///< id of the forward call
-    Site site = Site::none();               ///< of the forward call
-    const ModuleFrame* module = nullptr;    ///< the forward call's
-    std::span<const Tensor> gradOutputs;    ///< some may be undefined
-    std::span<const Tensor> saved;          ///< what forward kept for this node
+    const OpDef* op =
+        nullptr;            ///< the forward operator; null for a custom function or an accumulation
+    std::string_view name;  ///< "conv2d", or the custom function's name
+    std::uint64_t forwardId = 0;          ///< id of the forward call
+    Site site = Site::none();             ///< of the forward call
+    const ModuleFrame* module = nullptr;  ///< the forward call's
+    std::span<const Tensor> gradOutputs;  ///< some may be undefined
+    std::span<const Tensor> saved;        ///< what forward kept for this node
 };
 
 /// Arithmetic and traffic of one call, by the operator's cost rule.
@@ -47,24 +48,26 @@ struct Cost {
     std::int64_t bytesWritten = 0;
 };
 
-/// One operator call as observers see it. Views of the caller's stack: nothing may be kept past the callback
-/// (Tensor handles may be copied).
+/// One operator call as observers see it. Views of the caller's stack: nothing may be kept past the
+/// callback (Tensor handles may be copied).
 struct OpCall {
     const OpDef* op = nullptr;
-    std::uint64_t id = 0;           ///< unique in the Context, ascending
-    std::uint64_t parentId = 0;     ///< backward: the forward call's id; else the enclosing composite call's, or 0
-    std::span<const Tensor* const> inputs;  ///< after type promotion; some may be undefined (no bias)
+    std::uint64_t id = 0;  ///< unique in the Context, ascending
+    std::uint64_t parentId =
+        0;  ///< backward: the forward call's id; else the enclosing composite call's, or 0
+    std::span<const Tensor* const>
+        inputs;  ///< after type promotion; some may be undefined (no bias)
     const Attrs* attrs = nullptr;
-    std::span<const Tensor> outputs;        ///< empty at onOpBegin; in-place operators return their input
+    std::span<const Tensor> outputs;  ///< empty at onOpBegin; in-place operators return their input
     Site site = Site::none();
-    const ModuleFrame* module = nullptr;    ///< innermost; in backward the forward call's
+    const ModuleFrame* module = nullptr;  ///< innermost; in backward the forward call's
     const BackwardFrame* backward = nullptr;
     Phase phase = Phase::Other;
     std::int64_t step = -1;
-    std::int64_t startNs = 0;       ///< nowNs() before the kernel
-    std::int64_t endNs = 0;         ///< onOpEnd only
+    std::int64_t startNs = 0;  ///< nowNs() before the kernel
+    std::int64_t endNs = 0;    ///< onOpEnd only
     Cost cost;
-    std::uint32_t thread = 0;       ///< small number, 0 = the first thread seen
+    std::uint32_t thread = 0;  ///< small number, 0 = the first thread seen
 };
 
 struct MemoryEvent {
@@ -76,13 +79,14 @@ struct MemoryEvent {
     std::int64_t sizeBytes = 0;       ///< the block's; the request's for OutOfMemory
     std::int64_t allocatedBytes = 0;  ///< after the event
     std::int64_t reservedBytes = 0;
-    std::uint64_t opId = 0;           ///< the call during which it happened, or 0
+    std::uint64_t opId = 0;  ///< the call during which it happened, or 0
     std::int64_t step = -1;
 };
 
-/// Whoever watches a run. Callbacks come on the thread that runs the graph (memory also from loader threads) and may block
-/// it: that is how a debugger stops a model. They may throw Interrupted; nothing else. A callback must not run operators
-/// on the watched Context; ContextScope with a private Context allows it.
+/// Whoever watches a run. Callbacks come on the thread that runs the graph (memory also from loader
+/// threads) and may block it: that is how a debugger stops a model. They may throw Interrupted;
+/// nothing else. A callback must not run operators on the watched Context; ContextScope with a
+/// private Context allows it.
 class Observer {
 public:
     virtual ~Observer() = default;

@@ -6,14 +6,15 @@
 
 namespace tapescope::engine {
 
-/// Where in the user's program an operator was called. Public operators take `Site site = {}` last: the default is
-/// filled in at the caller, without a macro. Strings have static storage duration.
+/// Where in the user's program an operator was called. Public operators take `Site site = {}` last:
+/// the default is filled in at the caller, without a macro. Strings have static storage duration.
 struct Site {
     const char* file = "";
     const char* function = "";
     std::uint32_t line = 0;
 
-    constexpr Site(std::source_location at = std::source_location::current())  // NOLINT(google-explicit-constructor)
+    constexpr Site(std::source_location at =
+                       std::source_location::current())  // NOLINT(google-explicit-constructor)
         : file(at.file_name()), function(at.function_name()), line(at.line()) {}
     constexpr Site(const char* file_, const char* function_, std::uint32_t line_)
         : file(file_), function(function_), line(line_) {}

@@ -17,7 +17,8 @@ using AttrValue = std::variant<std::monostate, bool, std::int64_t, double, Dims,
 enum class AttrKind : std::uint8_t { Bool, Int, Float, Dims, DType };
 inline constexpr int kMaxAttrs = 8;
 
-/// The non-tensor arguments of a call, by position as the operator's row lists them. A monostate is an absent optional.
+/// The non-tensor arguments of a call, by position as the operator's row lists them. A monostate is
+/// an absent optional.
 class Attrs {
 public:
     Attrs() = default;
@@ -48,7 +49,8 @@ struct OpArgs {
     const Attrs& attrs;
     const Tensor& operator[](int i) const { return *inputs[static_cast<unsigned>(i)]; }
     bool has(int i) const {
-        return static_cast<std::size_t>(i) < inputs.size() && inputs[static_cast<unsigned>(i)]->defined();
+        return static_cast<std::size_t>(i) < inputs.size() &&
+               inputs[static_cast<unsigned>(i)]->defined();
     }
 };
 
@@ -57,13 +59,17 @@ inline constexpr int kMaxOutputs = 3;
 struct OutputMetas {
     std::array<TensorMeta, kMaxOutputs> metas;
     int count = 0;
-    void add(const Dims& sizes, DType dtype) { metas[static_cast<unsigned>(count++)] = {sizes, dtype}; }
+    void add(const Dims& sizes, DType dtype) {
+        metas[static_cast<unsigned>(count++)] = {sizes, dtype};
+    }
 };
 struct Outputs {
     std::array<Tensor, kMaxOutputs> tensors;
     int count = 0;
     Tensor& operator[](int i) { return tensors[static_cast<unsigned>(i)]; }
-    std::span<const Tensor> span() const { return {tensors.data(), static_cast<std::size_t>(count)}; }
+    std::span<const Tensor> span() const {
+        return {tensors.data(), static_cast<std::size_t>(count)};
+    }
 };
 
 /// What a VJP gets. input(i)/output(i) are defined only where the row saves them; meta(i) always.
@@ -97,7 +103,17 @@ enum class TypeRule : std::uint8_t {
     Floating       ///< refuse anything but floating point
 };
 
-enum class Family : std::uint8_t { Pointwise, Comparison, Reduction, Shape, Index, Linalg, Nn, Random, Create };
+enum class Family : std::uint8_t {
+    Pointwise,
+    Comparison,
+    Reduction,
+    Shape,
+    Index,
+    Linalg,
+    Nn,
+    Random,
+    Create
+};
 std::string_view familyName(Family family);
 
 struct ArgDef {
@@ -111,23 +127,24 @@ struct AttrDef {
     std::string_view defaultText = "";  ///< as printed in docs; "" = required
 };
 
-/// One operator: one row. A new operator is a checked public function, a row here and a kernel; everything else (dispatch,
-/// printing, debugging, docs, tests) walks over the rows.
+/// One operator: one row. A new operator is a checked public function, a row here and a kernel;
+/// everything else (dispatch, printing, debugging, docs, tests) walks over the rows.
 struct OpDef {
     std::string_view name;  ///< PyTorch's; a trailing "_" means in place
     Family family = Family::Pointwise;
     std::span<const ArgDef> args{};
     std::span<const AttrDef> attrs{};
     TypeRule types = TypeRule::AsIs;
-    int typesFrom = 0;             ///< the type rule applies to inputs from here on (1 for where's condition)
-    InferFn infer = nullptr;       ///< shape and dtype rule; throws ShapeError/DTypeError/IndexError. Needs no data
+    int typesFrom = 0;  ///< the type rule applies to inputs from here on (1 for where's condition)
+    InferFn infer =
+        nullptr;  ///< shape and dtype rule; throws ShapeError/DTypeError/IndexError. Needs no data
     ViewFn view = nullptr;         ///< instead of a kernel: the output aliases input 0
     VjpFn vjp = nullptr;           ///< null: not differentiable
     std::uint32_t saveInputs = 0;  ///< bit i: the VJP reads input i
     std::uint32_t saveOutputs = 0;
-    bool inplace = false;          ///< writes input 0 and returns it
-    bool random = false;           ///< draws from the Context's generator
-    CostFn cost = nullptr;         ///< null: bytes of inputs and outputs, one FLOP an output element
+    bool inplace = false;   ///< writes input 0 and returns it
+    bool random = false;    ///< draws from the Context's generator
+    CostFn cost = nullptr;  ///< null: bytes of inputs and outputs, one FLOP an output element
     std::array<KernelFn, kDeviceKindCount> kernels{};  ///< by DeviceKind; null = no kernel there
 };
 

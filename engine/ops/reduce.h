@@ -7,8 +7,8 @@
 
 namespace tapescope::engine {
 
-// dims empty = all dimensions. Negative dims count from the end. Empty inputs follow PyTorch: sum 0, prod 1, mean NaN,
-// amax/argmax an error.
+// dims empty = all dimensions. Negative dims count from the end. Empty inputs follow PyTorch: sum
+// 0, prod 1, mean NaN, amax/argmax an error.
 Tensor sum(const Tensor& x, const Dims& dims = {}, bool keepdim = false, Site site = {});
 Tensor mean(const Tensor& x, const Dims& dims = {}, bool keepdim = false, Site site = {});
 Tensor prod(const Tensor& x, Site site = {});
@@ -19,8 +19,10 @@ Tensor argmax(const Tensor& x, std::int64_t dim, bool keepdim = false, Site site
 Tensor argmin(const Tensor& x, std::int64_t dim, bool keepdim = false, Site site = {});
 Tensor any(const Tensor& x, Site site = {});
 Tensor all(const Tensor& x, Site site = {});
-Tensor var(const Tensor& x, const Dims& dims = {}, std::int64_t correction = 1, bool keepdim = false, Site site = {});
-Tensor std(const Tensor& x, const Dims& dims = {}, std::int64_t correction = 1, bool keepdim = false, Site site = {});
+Tensor var(const Tensor& x, const Dims& dims = {}, std::int64_t correction = 1,
+           bool keepdim = false, Site site = {});
+Tensor std(const Tensor& x, const Dims& dims = {}, std::int64_t correction = 1,
+           bool keepdim = false, Site site = {});
 Tensor logsumexp(const Tensor& x, const Dims& dims, bool keepdim = false, Site site = {});
 Tensor norm(const Tensor& x, Site site = {});  ///< Euclidean, of all elements
 Tensor cumsum(const Tensor& x, std::int64_t dim, Site site = {});

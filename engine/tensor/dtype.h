@@ -17,10 +17,14 @@ enum class DTypeCategory : std::uint8_t { Bool, Integral, Floating };
 
 constexpr std::size_t itemSize(DType dtype) {
     switch (dtype) {
-        case DType::Bool: return 1;
-        case DType::I64: return 8;
-        case DType::F32: return 4;
-        case DType::F64: return 8;
+        case DType::Bool:
+            return 1;
+        case DType::I64:
+            return 8;
+        case DType::F32:
+            return 4;
+        case DType::F64:
+            return 8;
     }
     return 0;
 }
@@ -34,20 +38,28 @@ constexpr DType promoteTypes(DType a, DType b) { return a > b ? a : b; }
 /// PyTorch's name: "float32", "int64", "bool".
 constexpr std::string_view dtypeName(DType dtype) {
     switch (dtype) {
-        case DType::Bool: return "bool";
-        case DType::I64: return "int64";
-        case DType::F32: return "float32";
-        case DType::F64: return "float64";
+        case DType::Bool:
+            return "bool";
+        case DType::I64:
+            return "int64";
+        case DType::F32:
+            return "float32";
+        case DType::F64:
+            return "float64";
     }
     return "?";
 }
 /// The short form used in shapes on screen: "f32" in "f32[64,1,8,8]".
 constexpr std::string_view dtypeShortName(DType dtype) {
     switch (dtype) {
-        case DType::Bool: return "bool";
-        case DType::I64: return "i64";
-        case DType::F32: return "f32";
-        case DType::F64: return "f64";
+        case DType::Bool:
+            return "bool";
+        case DType::I64:
+            return "i64";
+        case DType::F32:
+            return "f32";
+        case DType::F64:
+            return "f64";
     }
     return "?";
 }
@@ -73,14 +85,19 @@ struct DTypeOf<double> {
 template <class T>
 inline constexpr DType kDTypeOf = DTypeOf<T>::value;
 
-/// Calls fn.template operator()<T>() with the C++ type of dtype: visitDType(t, [&]<class T>() { … }).
+/// Calls fn.template operator()<T>() with the C++ type of dtype: visitDType(t, [&]<class T>() { …
+/// }).
 template <class Fn>
 decltype(auto) visitDType(DType dtype, Fn&& fn) {
     switch (dtype) {
-        case DType::Bool: return std::forward<Fn>(fn).template operator()<bool>();
-        case DType::I64: return std::forward<Fn>(fn).template operator()<std::int64_t>();
-        case DType::F32: return std::forward<Fn>(fn).template operator()<float>();
-        case DType::F64: break;
+        case DType::Bool:
+            return std::forward<Fn>(fn).template operator()<bool>();
+        case DType::I64:
+            return std::forward<Fn>(fn).template operator()<std::int64_t>();
+        case DType::F32:
+            return std::forward<Fn>(fn).template operator()<float>();
+        case DType::F64:
+            break;
     }
     return std::forward<Fn>(fn).template operator()<double>();
 }

@@ -7,7 +7,8 @@
 
 namespace tapescope::engine {
 
-/// Base of intrusively counted objects. T derives from RefCounted and defines `static void destroy(T*) noexcept`.
+/// Base of intrusively counted objects. T derives from RefCounted and defines `static void
+/// destroy(T*) noexcept`.
 class RefCounted {
 public:
     RefCounted() = default;

@@ -12,7 +12,8 @@ namespace tapescope::engine {
 
 struct OpDef;
 
-/// Refcounted memory shared by a tensor and its views, with the version counter that autograd checks.
+/// Refcounted memory shared by a tensor and its views, with the version counter that autograd
+/// checks.
 class Storage final : public RefCounted {
 public:
     /// From the current context's allocator. Throws OutOfMemoryError.
@@ -25,7 +26,8 @@ public:
     Device device() const noexcept { return m_allocator->options().device; }
 
     std::uint32_t version() const noexcept { return m_version.load(std::memory_order_relaxed); }
-    /// Every in-place write bumps the version and leaves its name, so that an error can show the culprit.
+    /// Every in-place write bumps the version and leaves its name, so that an error can show the
+    /// culprit.
     void noteWrite(const OpDef* writer, Site site) noexcept {
         m_version.fetch_add(1, std::memory_order_relaxed);
         m_lastWriter = writer;
