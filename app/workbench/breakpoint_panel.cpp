@@ -16,7 +16,6 @@
 #include <QLineEdit>
 #include <QStackedLayout>
 #include <QStringListModel>
-#include <QStyledItemDelegate>
 #include <QToolButton>
 #include <QTreeView>
 #include <QVBoxLayout>
@@ -27,9 +26,9 @@ namespace {
 using viewers::Theme;
 
 /// Colours by state: a place that can match nothing is a warning, one that is off is grey.
-class PlaceDelegate final : public QStyledItemDelegate {
+class PlaceDelegate final : public RowDelegate {
 public:
-    using QStyledItemDelegate::QStyledItemDelegate;
+    using RowDelegate::RowDelegate;
     void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
         QStyledItemDelegate::initStyleOption(option, index);
         const Theme& theme = Theme::current();
@@ -69,6 +68,7 @@ BreakpointPanel::BreakpointPanel(BreakpointStore& store, QWidget* parent)
     m_view->setModel(m_model);
     m_view->setItemDelegate(new PlaceDelegate(m_view));
     m_view->setRootIsDecorated(false);
+    m_view->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_view->setUniformRowHeights(true);
     calmSelection(m_view);
     m_view->setAllColumnsShowFocus(true);
@@ -79,8 +79,8 @@ BreakpointPanel::BreakpointPanel(BreakpointStore& store, QWidget* parent)
     header->setStretchLastSection(true);
     header->setSectionResizeMode(BreakpointModel::Place, QHeaderView::Interactive);
     header->resizeSection(BreakpointModel::Place, 190);
-    header->resizeSection(BreakpointModel::FromHit, 64);
-    header->resizeSection(BreakpointModel::Hits, 44);
+    header->resizeSection(BreakpointModel::FromHit, 74);
+    header->resizeSection(BreakpointModel::Hits, 46);
 
     m_pages->addWidget(
         emptyText(tr("No breakpoints. Click in the source's gutter or on a node of the graph, "

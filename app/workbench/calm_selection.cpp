@@ -22,4 +22,9 @@ void calmSelection(QAbstractItemView* view) {
     QObject::connect(&Theme::current(), &Theme::changed, view, apply);
 }
 
+QSize RowDelegate::sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const {
+    const QSize size = QStyledItemDelegate::sizeHint(option, index);
+    return {size.width(), option.fontMetrics.height() + 6};
+}
+
 }  // namespace tapescope::app

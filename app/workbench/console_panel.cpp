@@ -67,6 +67,13 @@ void ConsolePanel::append(const QString& text, Kind kind) {
     m_log->moveCursor(QTextCursor::End);
 }
 
+void ConsolePanel::setLog(const std::vector<storage::LogRow>& rows) {
+    m_log->clear();
+    for (const storage::LogRow& row : rows)
+        append(QString::fromStdString(row.text),
+               row.severity == storage::Severity::Error ? Kind::Error : Kind::Output);
+}
+
 void ConsolePanel::clear() { m_log->clear(); }
 
 QString ConsolePanel::text() const { return m_log->toPlainText(); }

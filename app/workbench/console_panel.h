@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "storage/tape/records.h"
+
 #include <QStringList>
 #include <QWidget>
+
+#include <vector>
 
 class QLineEdit;
 class QPlainTextEdit;
@@ -21,6 +25,8 @@ public:
 
     explicit ConsolePanel(DebugSession& session, QWidget* parent = nullptr);
     void append(const QString& text, Kind kind);
+    /// The log of a recorded run, in place of what is there.
+    void setLog(const std::vector<storage::LogRow>& rows);
     void clear();
     QString text() const;
     QLineEdit* input() const { return m_input; }

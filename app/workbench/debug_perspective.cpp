@@ -8,6 +8,7 @@
 #include "app/workbench/debug_session.h"
 #include "app/workbench/pane_title.h"
 #include "app/workbench/perspective.h"
+#include "app/workbench/recorded_node.h"
 #include "app/workbench/stack_panel.h"
 #include "app/workbench/tensor_tree.h"
 #include "viewers/graph/graph_view.h"
@@ -78,12 +79,12 @@ void DebugPerspective::build() {
     static_cast<PaneTitle*>(m_notesDock->titleBarWidget())
         ->setPages(m_notes, {tr("Breakpoints"), tr("Console")});
     m_window->setDefaultSizes([=, this](const QSize& size) {
-        const int width = std::clamp(size.width() * 41 / 100, 360, 760);
+        const int width = std::clamp(size.width() * 43 / 100, 360, 800);
         const QList<QDockWidget*> right{stack, tensors, inspector, m_notesDock};
         m_window->resizeDocks(right, {width, width, width, width}, Qt::Horizontal);
         const int height = size.height();
         m_window->resizeDocks(
-            right, {height * 14 / 100, height * 25 / 100, height * 38 / 100, height * 23 / 100},
+            right, {height * 16 / 100, height * 26 / 100, height * 36 / 100, height * 22 / 100},
             Qt::Vertical);
         m_window->resizeDocks({source}, {height * 40 / 100}, Qt::Vertical);
     });
@@ -168,6 +169,22 @@ void DebugPerspective::showBreakpointMarks() {
     m_graph->setBreakpoints(std::move(inGraph));
     for (auto it = inSource.cbegin(); it != inSource.cend(); ++it)
         m_source->setBreakpoints(it.key(), it.value());
+}
+
+void DebugPerspective::showRecorded(const storage::Graph* graph, std::int64_t seq,
+                                    const viewers::Structure* structure, double durationNs) {
+    if (m_session.isStopped()) return;
+    if (graph == nullptr || structure == nullptr || seq < 0) {
+        m_stack->showRecorded({});
+        m_tensors->showRecorded({});
+        return;
+    }
+    m_stack->showRecorded(recordedFrames(*graph, seq, *structure));
+    m_tensors->showRecorded(recordedScopes(*graph, seq, durationNs));
+    if (!m_session.isActive())
+        m_tensor->clear(
+            tr("Values are there while the model stands: set a breakpoint on this operator (F9 in "
+               "the graph) and run."));
 }
 
 void DebugPerspective::showNotes(int page) {

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "viewers/models/tape_snapshot.h"
+
 #include <QObject>
+
+#include <cstdint>
 
 class QDockWidget;
 class QStackedWidget;
@@ -43,6 +47,10 @@ public:
     BreakpointPanel* breakpoints() const { return m_breakpointPanel; }
     ConsolePanel* console() const { return m_console; }
     DapTensorProvider& provider() const { return *m_provider; }
+    /// The operator chosen in a recorded step, as far as the tape knows it. Nothing while the model
+    /// stands.
+    void showRecorded(const storage::Graph* graph, std::int64_t seq,
+                      const viewers::Structure* structure, double durationNs);
     void showConsole();
     void showBreakpoints();
 

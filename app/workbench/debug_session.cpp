@@ -38,6 +38,8 @@ StopInfo parseStop(const QJsonObject& body) {
     const QJsonObject more = body.value("tapescope").toObject();
     stop.step = more.value("step").toInteger(-1);
     stop.seq = more.value("seq").toInteger(-1);
+    stop.forwardSeq = more.value("forwardSeq").toInteger(-1);
+    for (const QJsonValue& hits : more.value("hits").toArray()) stop.hits.append(hits.toInteger());
     stop.phase = more.value("phase").toString();
     stop.module = more.value("module").toString();
     stop.op = more.value("operator").toString();
@@ -46,14 +48,6 @@ StopInfo parseStop(const QJsonObject& body) {
     stop.afterOp = more.value("afterOp").toBool();
     if (stop.description.isEmpty()) stop.description = stop.reason;
     return stop;
-}
-
-/// "… (hit 12)" -> 12; 0 when the description names no hit.
-qint64 hitsIn(const QString& description) {
-    const qsizetype at = description.lastIndexOf(QLatin1String("(hit "));
-    if (at < 0) return 0;
-    const qsizetype end = description.indexOf(QLatin1Char(')'), at);
-    return description.mid(at + 5, end - at - 5).toLongLong();
 }
 
 Variable parseVariable(const QJsonObject& object) {
@@ -233,8 +227,8 @@ void DebugSession::onStopped(const QJsonObject& body) {
         if (!why.isEmpty()) m_failure = why;
     }
     if (m_stop.step >= 0) m_progress.step = m_stop.step;
-    const qint64 hits = m_stop.breakpointIds.size() == 1 ? hitsIn(m_stop.description) : 0;
-    for (const int id : m_stop.breakpointIds) m_breakpoints.countHit(id, hits);
+    for (qsizetype i = 0; i < m_stop.breakpointIds.size(); ++i)
+        m_breakpoints.countHit(m_stop.breakpointIds[i], m_stop.hits.value(i));
     m_currentFrame = 0;
     setState(SessionState::Stopped);
     m_breakpoints.dropTemporary();

@@ -77,6 +77,7 @@ GraphFollower::GraphFollower(DebugSession& session, viewers::Selection& selectio
         if (!ownsTape()) return;
         // A stop takes every view along: the run's step is the step shown.
         m_selection.setStep(-1);
+        if (!stop.module.isEmpty()) m_selection.setModulePath(stop.module);
         m_tape->refresh();
         requestGraph();
         showMarks();
@@ -109,7 +110,7 @@ GraphFollower::GraphFollower(DebugSession& session, viewers::Selection& selectio
             m_source.showLine(m_selection.site().file, m_selection.site().line);
     });
     connect(&m_graph, &viewers::GraphView::activated, this, &GraphFollower::showSourceOf);
-    connect(&m_graph, &viewers::GraphView::selected, this, &GraphFollower::showSourceOf);
+    connect(&m_graph, &viewers::GraphView::selected, this, &GraphFollower::choose);
     connect(&m_source, &viewers::SourceView::lineChosen, this,
             [this](const QString& file, int line) {
                 m_selection.setSite({file, line});
@@ -140,6 +141,8 @@ void GraphFollower::setTape(TapeSession* tape) {
     m_complete.clear();
     m_loaded.reset();
     m_shown.reset();
+    m_chosen = -1;
+    emit nodeChosen(-1);
     m_costsOfStep = -1;
     m_sourceCount = 0;
     m_sourceChosen = false;
@@ -153,6 +156,7 @@ void GraphFollower::setTape(TapeSession* tape) {
             m_costsTimer.start();
     });
     connect(tape, &TapeSession::graphLoaded, this, &GraphFollower::onLoaded);
+    connect(tape, &TapeSession::graphFetched, this, &GraphFollower::onFetched);
     showSources();
     requestGraph();
     showMarks();
@@ -190,12 +194,27 @@ void GraphFollower::onLoaded(const GraphPtr& graph) {
         show(graph);
         return;
     }
-    for (const GraphPtr& whole : std::as_const(m_complete)) {
-        if (!isBeginOf(*graph, *whole)) continue;
-        show(whole);
-        return;
+    const GraphPtr whole = wholeOf(*graph);
+    show(whole ? whole : graph);
+    // The step before ran the same operators, most likely: with its graph the rest of this step can
+    // be shown.
+    const auto& steps = m_tape->snapshot().steps;
+    if (whole || !steps || steps->empty()) return;
+    const storage::GraphId last = steps->back().graph;
+    if (last != 0 && !m_complete.contains(last)) m_tape->fetchGraph(last);
+}
+
+void GraphFollower::onFetched(const GraphPtr& graph) {
+    if (!graph || !graph->complete) return;
+    m_complete.insert(graph->id, graph);
+    if (m_loaded && !m_loaded->complete && isBeginOf(*m_loaded, *graph)) show(graph);
+}
+
+GraphPtr GraphFollower::wholeOf(const storage::Graph& part) const {
+    for (const GraphPtr& whole : m_complete) {
+        if (isBeginOf(part, *whole)) return whole;
     }
-    show(graph);
+    return nullptr;
 }
 
 void GraphFollower::show(const GraphPtr& graph) {
@@ -204,6 +223,7 @@ void GraphFollower::show(const GraphPtr& graph) {
         return;
     }
     m_shown = graph;
+    if (m_chosen >= static_cast<std::int64_t>(graph->nodes.size())) m_chosen = -1;
     m_costsOfStep = -1;
     showCosts();
     showFirstSource();
@@ -259,17 +279,44 @@ void GraphFollower::showFirstSource() {
 }
 
 void GraphFollower::showMarks() {
-    const bool here = ownsTape() && m_session.isStopped() &&
-                      wantedStep() == m_session.stopInfo().step && m_session.stopInfo().seq >= 0;
+    const StopInfo& stop = m_session.stopInfo();
+    const bool here =
+        ownsTape() && m_session.isStopped() && wantedStep() == stop.step && stop.step >= 0;
     if (!here) {
         m_graph.setCurrent(std::nullopt);
         m_graph.setProgress(std::nullopt);
         return;
     }
-    const StopInfo& stop = m_session.stopInfo();
-    const auto seq = static_cast<std::uint32_t>(stop.seq);
-    m_graph.setCurrent(seq, stop.afterOp);
-    m_graph.setProgress(stop.afterOp ? seq + 1 : seq);
+    std::optional<std::uint32_t> current;
+    if (stop.seq >= 0)
+        current = static_cast<std::uint32_t>(stop.seq);
+    else if (stop.forwardSeq >= 0)
+        current = backwardOf(static_cast<std::uint32_t>(stop.forwardSeq));
+    else if (m_loaded && m_shown && !m_loaded->complete &&
+             m_loaded->nodes.size() < m_shown->nodes.size())
+        current = static_cast<std::uint32_t>(
+            m_loaded->nodes.size());  // a module's first operator comes next
+    m_graph.setCurrent(current, stop.afterOp);
+    if (stop.seq >= 0)
+        m_graph.setProgress(static_cast<std::uint32_t>(stop.afterOp ? stop.seq + 1 : stop.seq));
+    else if (m_loaded &&
+             !m_loaded
+                  ->complete)  // at the entry of a module or backward node: all that the tape has
+        m_graph.setProgress(static_cast<std::uint32_t>(m_loaded->nodes.size()));
+    else
+        m_graph.setProgress(std::nullopt);
+}
+
+std::uint32_t GraphFollower::backwardOf(std::uint32_t forwardSeq) const {
+    // The first operator of that gradient, where an equal earlier step knows it; else the forward
+    // operator itself.
+    if (!m_shown) return forwardSeq;
+    for (const storage::GraphNode& node : m_shown->nodes) {
+        if (node.forwardSeq == static_cast<std::int32_t>(forwardSeq) &&
+            node.phase == storage::Phase::Backward)
+            return node.seq;
+    }
+    return forwardSeq;
 }
 
 void GraphFollower::showSourceOf(std::int64_t seq) {
@@ -281,11 +328,26 @@ void GraphFollower::showSourceOf(std::int64_t seq) {
         m_source.showLine(QString::fromStdString(site->file), static_cast<int>(site->line));
 }
 
+void GraphFollower::choose(std::int64_t seq) {
+    const bool known =
+        m_shown && seq >= 0 && seq < static_cast<std::int64_t>(m_shown->nodes.size());
+    m_chosen = known ? seq : -1;
+    showSourceOf(m_chosen);
+    emit nodeChosen(m_chosen);
+}
+
+double GraphFollower::chosenNs() const {
+    const viewers::GraphDataPtr data = m_graph.graph();
+    if (!data || m_chosen < 0 || m_chosen >= static_cast<std::int64_t>(data->timeNs.size()))
+        return 0;
+    return data->timeNs[static_cast<std::size_t>(m_chosen)];
+}
+
 void GraphFollower::followSelection() {
     const viewers::OpRef& op = m_selection.op();
     if (!op.valid()) return;
     if (m_shown && op.graph == m_shown->id && op.seq >= 0) {
-        showSourceOf(op.seq);
+        choose(op.seq);
         return;
     }
     if (m_tape.isNull() || !m_tape->snapshot().timeline) return;

@@ -51,20 +51,30 @@ public:
     /// Shows a node's source line; -1: none.
     void showSourceOf(std::int64_t seq);
 
+    /// The node chosen in the shown graph, or -1.
+    std::int64_t chosenNode() const { return m_chosen; }
+    /// Its time in the step whose costs are shown; 0 if not known.
+    double chosenNs() const;
+
 signals:
     void graphShown();
+    void nodeChosen(qint64 seq);
 
 private:
     bool ownsTape() const;
     std::int64_t wantedStep() const;
     void requestGraph();
     void onLoaded(const viewers::GraphPtr& graph);
+    void onFetched(const viewers::GraphPtr& graph);
+    viewers::GraphPtr wholeOf(const storage::Graph& part) const;
     void show(const viewers::GraphPtr& graph);
     void showCosts();
     void showMarks();
+    std::uint32_t backwardOf(std::uint32_t forwardSeq) const;
     void showSources();
     void showFirstSource();
     void followSelection();
+    void choose(std::int64_t seq);
 
     DebugSession& m_session;
     viewers::Selection& m_selection;
@@ -74,6 +84,7 @@ private:
     QHash<qint64, viewers::GraphPtr> m_complete;  ///< by id; steps share graphs, so there are few
     viewers::GraphPtr m_loaded;
     viewers::GraphPtr m_shown;
+    std::int64_t m_chosen = -1;
     std::int64_t m_costsOfStep = -1;
     std::size_t m_sourceCount = 0;
     bool m_sourceChosen = false;  ///< a line of this tape was shown

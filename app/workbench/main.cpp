@@ -10,6 +10,7 @@
 #include <QSettings>
 #include <QTemporaryDir>
 
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 
@@ -44,7 +45,13 @@ Theme::Mode themeOf(const WorkbenchOptions& options) {
 void begin(MainWindow& window, const WorkbenchOptions& options) {
     if (!options.connectHost.isEmpty())
         window.session().setRemote(options.connectHost, options.connectPort);
-    for (const QString& name : options.breaks) window.breakpoints().addFunction(name);
+    for (const QString& text : options.breaks) {
+        // NAME@N stops from the N-th hit on; names have no '@'.
+        const int key =
+            window.breakpoints().addFunction(text.section(QLatin1Char('@'), 0, 0).trimmed());
+        window.breakpoints().setFromHit(key,
+                                        std::max(1, text.section(QLatin1Char('@'), 1).toInt()));
+    }
     for (const QString& path : options.paths) window.openPath(path);
     if (options.model.isEmpty()) return;
     tapescope::app::LaunchSpec spec;

@@ -4,6 +4,7 @@
 #include "app/workbench/banner.h"
 #include "app/workbench/breakpoint_panel.h"
 #include "app/workbench/command_palette.h"
+#include "app/workbench/console_panel.h"
 #include "app/workbench/debug_perspective.h"
 #include "app/workbench/graph_follower.h"
 #include "app/workbench/header_bar.h"
@@ -160,6 +161,10 @@ void MainWindow::connectParts() {
             &viewers::Selection::setStep);
     connect(&m_selection, &viewers::Selection::stepChanged, this, &MainWindow::updateStatus);
     connect(m_follower, &GraphFollower::graphShown, this, &MainWindow::updateCompletions);
+    connect(m_follower, &GraphFollower::nodeChosen, this, &MainWindow::showRecorded);
+    connect(&m_session, &DebugSession::scopesChanged, this, [this] {
+        if (!m_session.isActive()) showRecorded();
+    });
     // Dots belong to files and nodes that were not on screen when the breakpoint was set.
     connect(m_follower, &GraphFollower::graphShown, &m_breakpoints, &BreakpointStore::changed);
 }
@@ -204,11 +209,25 @@ void MainWindow::frontChanged(TapeSession::Parts parts) {
         m_modules->setStructure(tape->snapshot().structure);
     if (parts & (TapeSession::Run | TapeSession::State)) {
         const QString path = QDir::toNativeSeparators(tape->path());
-        m_header->setRunTitle(tape->displayName(), QFileInfo(path).completeBaseName(), path);
+        const QString file = QFileInfo(path).completeBaseName();
+        m_header->setRunTitle(tape->displayName(), file == tape->displayName() ? QString() : file,
+                              path);
         setWindowTitle(tr("%1 — Tapescope").arg(QFileInfo(path).fileName()));
         warnAboutFront();
     }
+    // The session's own console has said more than its tape's log.
+    const bool debugged = QFileInfo(m_session.spec().tapePath).absoluteFilePath() == tape->path();
+    if (parts.testFlag(TapeSession::Log) && tape->snapshot().log && !debugged)
+        m_debug->console()->setLog(*tape->snapshot().log);
     if (!m_statusTimer.isActive()) m_statusTimer.start();
+}
+
+void MainWindow::showRecorded() {
+    const TapeSession* tape = m_library.front();
+    const viewers::GraphPtr graph = m_follower->shownGraph();
+    m_debug->showRecorded(graph.get(), m_follower->chosenNode(),
+                          tape == nullptr ? nullptr : tape->snapshot().structure.get(),
+                          m_follower->chosenNs());
 }
 
 void MainWindow::warnAboutFront() {

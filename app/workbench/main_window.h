@@ -92,6 +92,7 @@ private:
     void frontChanged(viewers::TapeSession::Parts parts);
     void updateStatus();
     void updateCompletions();
+    void showRecorded();
     void warnAboutFront();
     const DebugSession* sessionOfFront() const;
 

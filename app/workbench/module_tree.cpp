@@ -35,6 +35,7 @@ ModuleTree::ModuleTree(viewers::Selection& selection, BreakpointStore& breakpoin
     m_view->setIndentation(12);
     m_view->setUniformRowHeights(true);
     calmSelection(m_view);
+    m_view->setItemDelegate(new RowDelegate(m_view));
     m_view->setAccessibleName(tr("Modules"));
     m_view->setContextMenuPolicy(Qt::CustomContextMenu);
     m_view->header()->setStretchLastSection(false);

@@ -34,8 +34,10 @@ struct StopInfo {
     QString description;  ///< "break on conv2: conv2d (hit 3)"
     QString text;         ///< an exception's message
     QList<int> breakpointIds;
+    QList<qint64> hits;  ///< of those, so far
     qint64 step = -1;
-    qint64 seq = -1;  ///< the operator's index in the step's graph; -1 at a module entry
+    qint64 seq = -1;         ///< the operator's index in the step's graph; -1 at a module entry
+    qint64 forwardSeq = -1;  ///< in backward: the forward operator's index
     QString phase;
     QString module;
     QString op;

@@ -8,6 +8,7 @@
 #include "viewers/models/runs_model.h"
 #include "viewers/models/tape_session.h"
 
+#include <QApplication>
 #include <QDir>
 #include <QFileInfo>
 #include <QPainter>
@@ -110,6 +111,8 @@ void Shot::check() {
 }
 
 void Shot::write() {
+    // A focus frame says where keys go; in a picture they go nowhere.
+    if (QWidget* focus = QApplication::focusWidget()) focus->clearFocus();
     const bool svg = m_options.output.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive);
     const QString file = QDir::toNativeSeparators(m_options.output);
     const QString problem =

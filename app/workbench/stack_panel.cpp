@@ -32,14 +32,17 @@ StackPanel::StackPanel(DebugSession& session, QWidget* parent)
     m_view->setRootIsDecorated(false);
     m_view->setUniformRowHeights(true);
     calmSelection(m_view);
+    m_view->setItemDelegate(new RowDelegate(m_view));
     m_view->setAccessibleName(tr("Stack"));
     m_view->header()->setStretchLastSection(false);
     m_view->header()->setSectionResizeMode(0, QHeaderView::Stretch);
     m_view->header()->setSectionResizeMode(1, QHeaderView::ResizeToContents);
     m_pages->addWidget(
-        emptyText(tr("The stack appears when the model stops at a breakpoint or is paused (F6).")));
+        emptyText(tr("The stack appears when the model stops at a breakpoint or is paused (F6). In "
+                     "a recorded step, choose an operator in the graph.")));
     m_pages->addWidget(m_view);
-    connect(&m_session, &DebugSession::framesChanged, this, &StackPanel::refresh);
+    connect(&m_session, &DebugSession::framesChanged, this,
+            [this] { show(m_session.frames(), m_session.currentFrame()); });
     connect(m_view, &QTreeWidget::currentItemChanged, this, [this](QTreeWidgetItem* item) {
         if (item == nullptr) return;
         m_session.selectFrame(m_view->indexOfTopLevelItem(item));
@@ -47,12 +50,16 @@ StackPanel::StackPanel(DebugSession& session, QWidget* parent)
     });
 }
 
-void StackPanel::refresh() {
+void StackPanel::showRecorded(const std::vector<StackFrame>& frames) {
+    if (!m_session.isStopped()) show(frames, 0);
+}
+
+void StackPanel::show(const std::vector<StackFrame>& frames, int current) {
     const QSignalBlocker quiet(m_view);
     const Theme& theme = Theme::current();
     m_view->clear();
     int row = 0;
-    for (const StackFrame& frame : m_session.frames()) {
+    for (const StackFrame& frame : frames) {
         const QString place = frame.sourcePath.isEmpty()
                                   ? QString()
                                   : QFileInfo(frame.sourcePath).fileName() + QLatin1Char(':') +
@@ -68,7 +75,7 @@ void StackPanel::refresh() {
         item->setData(0, kLineRole, frame.line);
         ++row;
     }
-    if (row > 0) m_view->setCurrentItem(m_view->topLevelItem(m_session.currentFrame()));
+    if (row > 0) m_view->setCurrentItem(m_view->topLevelItem(current));
     m_pages->setCurrentIndex(row > 0 ? 1 : 0);
 }
 

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/workbench/session_types.h"
+
 #include <QWidget>
+
+#include <vector>
 
 class QStackedLayout;
 class QTreeWidget;
@@ -18,12 +22,14 @@ class StackPanel final : public QWidget {
 public:
     explicit StackPanel(DebugSession& session, QWidget* parent = nullptr);
     QTreeWidget* view() const { return m_view; }
+    /// The place of an operator of a recorded step, while no model stands. Empty: the empty text.
+    void showRecorded(const std::vector<StackFrame>& frames);
 
 signals:
     void frameChosen(const QString& file, int line);
 
 private:
-    void refresh();
+    void show(const std::vector<StackFrame>& frames, int current);
 
     DebugSession& m_session;
     QStackedLayout* m_pages;

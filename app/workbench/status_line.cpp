@@ -13,6 +13,7 @@
 #include <QLabel>
 
 #include <algorithm>
+#include <vector>
 
 namespace tapescope::app {
 namespace {
@@ -32,19 +33,18 @@ std::int64_t plannedSteps(const TapeSnapshot& snapshot) {
     return 0;
 }
 
-/// Mean of the last steps, as a run's speed changes little and one step jitters.
+/// Median of the last steps: one that a debugger held does not count.
 double nsPerStep(const TapeSnapshot& snapshot) {
-    if (!snapshot.steps || snapshot.steps->empty()) return 0;
-    const auto& steps = *snapshot.steps;
-    const std::size_t count = std::min<std::size_t>(steps.size(), 50);
-    std::int64_t sum = 0;
-    std::int64_t n = 0;
-    for (std::size_t i = steps.size() - count; i < steps.size(); ++i) {
-        if (steps[i].endNs <= steps[i].startNs) continue;
-        sum += steps[i].endNs - steps[i].startNs;
-        ++n;
+    if (!snapshot.steps) return 0;
+    std::vector<std::int64_t> times;
+    for (auto it = snapshot.steps->rbegin(); it != snapshot.steps->rend() && times.size() < 51;
+         ++it) {
+        if (it->endNs > it->startNs) times.push_back(it->endNs - it->startNs);
     }
-    return n == 0 ? 0 : static_cast<double>(sum) / static_cast<double>(n);
+    if (times.empty()) return 0;
+    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+    std::nth_element(times.begin(), middle, times.end());
+    return static_cast<double>(*middle);
 }
 
 QString lastLoss(const TapeSnapshot& snapshot, std::int64_t step) {
@@ -112,9 +112,10 @@ QString statusText(const DebugSession* session, const TapeSnapshot* snapshot,
         const Progress& progress = session->progress();
         step = std::max<std::int64_t>(step, progress.step);
         if (progress.steps > 0) total = progress.steps;
-        if (progress.msPerStep > 0) stepNs = progress.msPerStep * 1e6;
-        if (progress.hasLoss && shownStep < 0) loss = format::number(progress.loss);
-        if (progress.allocatedBytes > 0) bytes = static_cast<double>(progress.allocatedBytes);
+        // The adapter speaks ten times a second and not at stops; the tape knows newer numbers.
+        if (stepNs <= 0) stepNs = progress.msPerStep * 1e6;
+        if (loss.isEmpty() && progress.hasLoss) loss = format::number(progress.loss);
+        if (bytes <= 0) bytes = static_cast<double>(progress.allocatedBytes);
     }
     if (step >= 0) {
         const std::int64_t shown = shownStep >= 0 ? shownStep : step;

@@ -10,7 +10,6 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QStackedLayout>
-#include <QStyledItemDelegate>
 #include <QTreeView>
 
 #include <algorithm>
@@ -21,9 +20,9 @@ namespace {
 
 using viewers::Theme;
 
-class TensorDelegate final : public QStyledItemDelegate {
+class TensorDelegate final : public RowDelegate {
 public:
-    using QStyledItemDelegate::QStyledItemDelegate;
+    using RowDelegate::RowDelegate;
     void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
         QStyledItemDelegate::initStyleOption(option, index);
         const Theme& theme = Theme::current();
@@ -57,13 +56,13 @@ TensorTree::TensorTree(DebugSession& session, QWidget* parent)
     m_view->setUniformRowHeights(true);
     calmSelection(m_view);
     m_view->setAllColumnsShowFocus(true);
-    m_view->setIndentation(12);
+    m_view->setIndentation(10);
     m_view->setAccessibleName(tr("Tensors"));
     m_view->header()->setStretchLastSection(false);
     m_view->header()->setMinimumSectionSize(36);
     m_pages->addWidget(emptyText(
-        tr("The tensors of the current operator appear when the model stops: inputs, outputs, "
-           "parameters, gradients and what is saved for backward.")));
+        tr("The tensors of the current operator appear when the model stops. In a recorded step, "
+           "choose an operator in the graph: its inputs, outputs and cost appear here.")));
     m_pages->addWidget(m_view);
     connect(&m_session, &DebugSession::scopesChanged, this, &TensorTree::refresh);
     connect(m_view->selectionModel(), &QItemSelectionModel::currentChanged, this,
@@ -77,13 +76,30 @@ TensorTree::TensorTree(DebugSession& session, QWidget* parent)
 }
 
 void TensorTree::refresh() {
-    m_model->setScopes(m_session.scopes());
-    const bool any = m_model->rowCount() > 0;
-    m_pages->setCurrentIndex(any ? 1 : 0);
-    if (!any) {
+    if (!show(m_session.scopes())) {
         emit becameStale();
         return;
     }
+    QModelIndex again = m_model->indexOf(m_scope, m_name);
+    if (!again.isValid()) again = m_model->indexOf({}, m_name);
+    if (!again.isValid()) {
+        for (int row = 0; row < m_model->rowCount() && !again.isValid(); ++row) {
+            const QModelIndex scope = m_model->index(row, 0);
+            if (m_model->rowCount(scope) > 0) again = m_model->index(0, 0, scope);
+        }
+    }
+    if (again.isValid()) m_view->setCurrentIndex(again);
+}
+
+void TensorTree::showRecorded(const std::vector<Scope>& scopes) {
+    if (!m_session.isStopped()) show(scopes);
+}
+
+bool TensorTree::show(const std::vector<Scope>& scopes) {
+    m_model->setScopes(scopes);
+    const bool any = m_model->rowCount() > 0;
+    m_pages->setCurrentIndex(any ? 1 : 0);
+    if (!any) return false;
     // Inputs and outputs are what a stop is about; long parameter lists stay closed unless they are
     // all there is.
     int shown = 0;
@@ -96,15 +112,7 @@ void TensorTree::refresh() {
         if (open) shown += size;
     }
     fitColumns();
-    QModelIndex again = m_model->indexOf(m_scope, m_name);
-    if (!again.isValid()) again = m_model->indexOf({}, m_name);
-    if (!again.isValid()) {
-        for (int row = 0; row < m_model->rowCount() && !again.isValid(); ++row) {
-            const QModelIndex scope = m_model->index(row, 0);
-            if (m_model->rowCount(scope) > 0) again = m_model->index(0, 0, scope);
-        }
-    }
-    if (again.isValid()) m_view->setCurrentIndex(again);
+    return true;
 }
 
 void TensorTree::fitColumns() {
@@ -119,7 +127,7 @@ void TensorTree::fitColumns() {
         for (int i = 0; i < m_model->rowCount(scope); ++i) {
             const QModelIndex name = m_model->index(i, 0, scope);
             trouble |= name.data(VariableModel::TroubleRole).toBool();
-            if (name.data(VariableModel::ReferenceRole).toString().isEmpty()) continue;
+            if (!name.data(VariableModel::TensorRole).toBool()) continue;
             for (int column = VariableModel::NonFinite; column < VariableModel::ColumnCount;
                  ++column) {
                 int& width = widths[static_cast<std::size_t>(column)];
@@ -131,9 +139,19 @@ void TensorTree::fitColumns() {
     m_view->setColumnHidden(VariableModel::NonFinite, !trouble);
     QHeaderView* header = m_view->header();
     header->setSectionResizeMode(QHeaderView::Interactive);
-    header->setSectionResizeMode(VariableModel::Name, QHeaderView::Stretch);
+    const bool values = widths[VariableModel::Min] > 0;
+    header->setSectionResizeMode(VariableModel::Name,
+                                 values ? QHeaderView::Stretch : QHeaderView::Interactive);
+    header->setSectionResizeMode(VariableModel::Type,
+                                 values ? QHeaderView::Interactive : QHeaderView::Stretch);
+    if (!values) header->resizeSection(VariableModel::Name, 140);
     for (int column = VariableModel::NonFinite; column < VariableModel::ColumnCount; ++column) {
-        const int least = column >= VariableModel::Min ? 40 : 60;
+        const bool number = column >= VariableModel::Min;
+        const QString title =
+            m_model->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
+        const int least = QFontMetrics(theme.font()).horizontalAdvance(title) + 4;
+        // Recorded operators have types, but no values.
+        if (number) m_view->setColumnHidden(column, widths[static_cast<std::size_t>(column)] == 0);
         header->resizeSection(column,
                               std::max(least, widths[static_cast<std::size_t>(column)]) + 12);
     }

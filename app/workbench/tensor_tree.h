@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/workbench/session_types.h"
+
 #include <QWidget>
+
+#include <vector>
 
 class QStackedLayout;
 class QTreeView;
@@ -20,6 +24,8 @@ public:
     explicit TensorTree(DebugSession& session, QWidget* parent = nullptr);
     QTreeView* view() const { return m_view; }
     VariableModel* model() const { return m_model; }
+    /// What a tape knows of an operator, while no model stands. Empty: the empty text.
+    void showRecorded(const std::vector<Scope>& scopes);
     /// Chooses a tensor by name, as a click does. False if the frame has none.
     bool select(const QString& name);
 
@@ -30,6 +36,7 @@ signals:
 
 private:
     void refresh();
+    bool show(const std::vector<Scope>& scopes);
     void fitColumns();
 
     DebugSession& m_session;

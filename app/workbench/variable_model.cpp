@@ -43,6 +43,16 @@ TensorSummary parseTensorSummary(const Variable& variable) {
     return out;
 }
 
+QString VariableModel::commonPrefix(const std::vector<Row>& rows) {
+    if (rows.size() < 2) return {};
+    const QString& first = rows.front().variable.name;
+    const QString prefix = first.left(first.lastIndexOf(QLatin1Char('.')) + 1);
+    for (const Row& row : rows) {
+        if (!row.variable.name.startsWith(prefix)) return {};
+    }
+    return prefix;
+}
+
 VariableModel::VariableModel(QObject* parent) : QAbstractItemModel(parent) {}
 
 void VariableModel::setScopes(const std::vector<Scope>& scopes) {
@@ -52,7 +62,20 @@ void VariableModel::setScopes(const std::vector<Scope>& scopes) {
         Group group;
         group.name = scope.name;
         for (const Variable& v : scope.variables) group.rows.push_back({v, parseTensorSummary(v)});
+        group.prefix = commonPrefix(group.rows);
         m_groups.push_back(std::move(group));
+    }
+    m_device.clear();
+    bool first = true;
+    for (const Group& group : m_groups) {
+        for (const Row& row : group.rows) {
+            if (row.summary.device.isEmpty()) continue;
+            if (first)
+                m_device = row.summary.device;
+            else if (m_device != row.summary.device)
+                m_device.clear();
+            first = false;
+        }
     }
     endResetModel();
 }
@@ -99,6 +122,8 @@ QVariant VariableModel::data(const QModelIndex& index, int role) const {
     if (index.internalId() == 0) {
         const Group& group = m_groups[static_cast<std::size_t>(index.row())];
         if (index.column() != Name) return {};
+        if (role == Qt::DisplayRole && !group.prefix.isEmpty())
+            return tr("%1 of %2").arg(group.name, group.prefix.chopped(1));
         if (role == Qt::DisplayRole || role == ScopeRole) return group.name;
         return {};
     }
@@ -108,6 +133,8 @@ QVariant VariableModel::data(const QModelIndex& index, int role) const {
     switch (role) {
         case ReferenceRole:
             return row.variable.memoryReference;
+        case TensorRole:
+            return s.type.contains(QLatin1Char('['));
         case TroubleRole:
             return !s.nonFinite.isEmpty();
         case ScopeRole:
@@ -121,12 +148,14 @@ QVariant VariableModel::data(const QModelIndex& index, int role) const {
         case Qt::DisplayRole:
             switch (index.column()) {
                 case Name:
-                    return row.variable.name;
+                    return row.variable.name.mid(group.prefix.size());
                 case NonFinite:
                     return s.nonFinite;
                 case Type:
                     if (s.type.isEmpty()) return s.rest;
-                    return s.device.isEmpty() ? s.type : s.type + QLatin1Char(' ') + s.device;
+                    return s.device.isEmpty() || s.device == m_device
+                               ? s.type
+                               : s.type + QLatin1Char(' ') + s.device;
                 case Min:
                     return s.min;
                 case Mean:
@@ -150,7 +179,7 @@ QVariant VariableModel::headerData(int section, Qt::Orientation orientation, int
         case NonFinite:
             return tr("NaN · Inf");
         case Type:
-            return tr("Type · device");
+            return m_device.isEmpty() ? tr("Type · device") : tr("Type · %1").arg(m_device);
         case Min:
             return tr("min");
         case Mean:

@@ -28,7 +28,7 @@ class VariableModel final : public QAbstractItemModel {
 
 public:
     enum Column { Name, NonFinite, Type, Min, Mean, Max, ColumnCount };
-    enum Role { ReferenceRole = Qt::UserRole + 1, TroubleRole, ScopeRole };
+    enum Role { ReferenceRole = Qt::UserRole + 1, TroubleRole, ScopeRole, TensorRole };
 
     explicit VariableModel(QObject* parent = nullptr);
     void setScopes(const std::vector<Scope>& scopes);
@@ -51,9 +51,13 @@ private:
     };
     struct Group {
         QString name;
+        QString prefix;  ///< "conv2.", of every tensor's name; said once
         std::vector<Row> rows;
     };
+    static QString commonPrefix(const std::vector<Row>& rows);
+
     std::vector<Group> m_groups;
+    QString m_device;  ///< of all tensors, said once in the header; empty if they differ
 };
 
 }  // namespace tapescope::app

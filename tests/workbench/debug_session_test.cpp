@@ -69,6 +69,7 @@ public:
                                {"hitBreakpointIds", QJsonArray{100}},
                                {"tapescope", QJsonObject{{"step", 7},
                                                          {"seq", 12},
+                                                         {"hits", QJsonArray{3}},
                                                          {"module", "conv2"},
                                                          {"operator", "conv2d"},
                                                          {"phase", "forward"}}}});
