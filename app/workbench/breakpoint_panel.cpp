@@ -4,7 +4,7 @@
 #include "app/workbench/breakpoint_model.h"
 #include "app/workbench/breakpoint_store.h"
 #include "app/workbench/calm_selection.h"
-#include "app/workbench/empty_text.h"
+#include "viewers/common/empty_state.h"
 #include "viewers/common/icons.h"
 #include "viewers/common/theme.h"
 
@@ -12,7 +12,6 @@
 #include <QCompleter>
 #include <QHBoxLayout>
 #include <QHeaderView>
-#include <QLabel>
 #include <QLineEdit>
 #include <QStackedLayout>
 #include <QStringListModel>
@@ -82,9 +81,10 @@ BreakpointPanel::BreakpointPanel(BreakpointStore& store, QWidget* parent)
     header->resizeSection(BreakpointModel::FromHit, 74);
     header->resizeSection(BreakpointModel::Hits, 46);
 
-    m_pages->addWidget(
-        emptyText(tr("No breakpoints. Click in the source's gutter or on a node of the graph, "
-                     "or name an operator or module below: conv2d, conv2, backward:linear")));
+    m_pages->addWidget(new viewers::EmptyState(
+        QStringLiteral("breakpoint"), tr("No breakpoints"),
+        tr("Click in the source's gutter or on a node of the graph, "
+           "or name an operator or module below: conv2d, conv2, backward:linear")));
     m_pages->addWidget(m_view);
 
     m_input->setObjectName(QStringLiteral("breakpointInput"));

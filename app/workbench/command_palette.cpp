@@ -107,12 +107,16 @@ void CommandPalette::openWith(const QList<QAction*>& actions) {
             m_actions.emplace_back(action);
     }
     m_input->clear();
-    filter({});
+    const Theme& theme = Theme::current();
+    setStyleSheet(QStringLiteral("#commandPalette{background:%1;border:1px solid "
+                                 "%2}#commandPalette QListWidget{background:%1}")
+                      .arg(theme.color(Theme::Raised).name(), theme.color(Theme::Border).name()));
     const QWidget* host = parentWidget();
     const int width = std::min(560, host->width() - 40);
     resize(width, std::min(420, host->height() - 80));
     move(host->mapToGlobal(QPoint((host->width() - width) / 2, 48)));
     show();
+    filter({});
     m_input->setFocus();
 }
 
@@ -141,6 +145,11 @@ void CommandPalette::filter(const QString& pattern) {
         item->setData(kActionRole, QVariant::fromValue<QObject*>(hit.action));
     }
     m_list->setCurrentRow(0);
+    // As tall as what is found, so that little is covered.
+    const int row = m_list->sizeHintForRow(0);
+    const int rows = std::clamp(m_list->count(), 1, 14);
+    const int margins = height() - m_list->height();
+    if (row > 0 && isVisible()) resize(width(), margins + rows * row + 2);
 }
 
 void CommandPalette::run() {

@@ -11,6 +11,7 @@
 #include "app/workbench/recorded_node.h"
 #include "app/workbench/stack_panel.h"
 #include "app/workbench/tensor_tree.h"
+#include "viewers/common/theme.h"
 #include "viewers/graph/graph_view.h"
 #include "viewers/models/selection.h"
 #include "viewers/source/source_view.h"
@@ -60,6 +61,16 @@ void DebugPerspective::build() {
     m_tensor->setProvider(m_provider);
     m_tensor->clear(
         tr("Choose a tensor above at a stop: its values, histogram and image appear here."));
+
+    // Their empty texts, as all others'.
+    const auto applyTheme = [this] {
+        const viewers::Theme& theme = viewers::Theme::current();
+        m_window->setStyleSheet(QStringLiteral("#sourceEmpty,#tensorEmpty{background:%1;color:%2}")
+                                    .arg(theme.color(viewers::Theme::Panel).name(),
+                                         theme.color(viewers::Theme::Muted).name()));
+    };
+    connect(&viewers::Theme::current(), &viewers::Theme::changed, this, applyTheme);
+    applyTheme();
 
     m_window->setCentralWidget(m_graph);
     m_window->setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);

@@ -14,6 +14,7 @@ namespace tapescope::app {
 using viewers::Theme;
 
 KeysDialog::KeysDialog(const QList<QAction*>& commands, QWidget* parent) : QDialog(parent) {
+    setStyleSheet(QStringLiteral("QDialogButtonBox{dialogbuttonbox-buttons-have-icons:0}"));
     setWindowTitle(tr("Keys"));
     resize(520, 560);
     auto* tree = new QTreeWidget;

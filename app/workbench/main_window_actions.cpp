@@ -24,6 +24,7 @@
 #include <QDockWidget>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QLineEdit>
 #include <QMenu>
 #include <QMenuBar>
 #include <QMessageBox>
@@ -33,6 +34,18 @@
 namespace tapescope::app {
 
 using viewers::Theme;
+
+namespace {
+
+/// Puts the cursor into a view's own search field.
+void focusField(const QWidget& view, const QString& name) {
+    auto* field = view.findChild<QLineEdit*>(name);
+    if (field == nullptr) return;
+    field->setFocus(Qt::ShortcutFocusReason);
+    field->selectAll();
+}
+
+}  // namespace
 
 QAction* MainWindow::addCommand(QMenu* menu, const QString& id, const QString& text,
                                 const QString& icon, const QList<QKeySequence>& keys,
@@ -242,11 +255,10 @@ void MainWindow::focusSearch() {
                 m_debug->graph()->focusSearch();
             break;
         case PerspectiveId::Timeline:
-            // The timeline's own key opens its search.
-            m_timeline->setFocus();
+            focusField(*m_timeline, QStringLiteral("search"));
             break;
         case PerspectiveId::Curves:
-            m_curves->setFocus();
+            focusField(*m_curves, QStringLiteral("filter"));
             break;
     }
 }

@@ -3,14 +3,13 @@
 
 #include "app/workbench/breakpoint_store.h"
 #include "app/workbench/calm_selection.h"
-#include "app/workbench/empty_text.h"
+#include "viewers/common/empty_state.h"
 #include "viewers/common/theme.h"
 #include "viewers/models/format.h"
 #include "viewers/models/selection.h"
 
 #include <QHash>
 #include <QHeaderView>
-#include <QLabel>
 #include <QMenu>
 #include <QStackedLayout>
 #include <QTreeWidget>
@@ -41,7 +40,8 @@ ModuleTree::ModuleTree(viewers::Selection& selection, BreakpointStore& breakpoin
     m_view->header()->setStretchLastSection(false);
     m_view->header()->setSectionResizeMode(0, QHeaderView::Stretch);
     m_view->header()->setSectionResizeMode(1, QHeaderView::ResizeToContents);
-    m_pages->addWidget(emptyText(tr("The model's modules appear once a run is open.")));
+    m_pages->addWidget(new viewers::EmptyState(QStringLiteral("module"), tr("No model"),
+                                               tr("Its modules appear once a run is open.")));
     m_pages->addWidget(m_view);
     connect(m_view, &QTreeWidget::currentItemChanged, this, [this](QTreeWidgetItem* item) {
         if (item != nullptr) m_selection.setModulePath(item->data(0, kPathRole).toString());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/workbench/new_run_dialog.h"
 
+#include "app/workbench/calm_selection.h"
 #include "app/workbench/model_catalog.h"
 #include "viewers/common/theme.h"
 
@@ -65,10 +66,13 @@ NewRunDialog::NewRunDialog(const ModelCatalog& catalog, QString runsFolder, QWid
       m_stopOnEntry(new QCheckBox(tr("Stop before the first operator"))),
       m_settingsHost(new QWidget),
       m_settings(new QFormLayout(m_settingsHost)) {
+    setStyleSheet(QStringLiteral("QDialogButtonBox{dialogbuttonbox-buttons-have-icons:0}"));
     setWindowTitle(tr("New run"));
     setObjectName(QStringLiteral("newRunDialog"));
     m_models->setObjectName(QStringLiteral("modelList"));
     m_models->setFixedWidth(170);
+    calmSelection(m_models);
+    m_models->setItemDelegate(new RowDelegate(m_models));
     m_models->setAccessibleName(tr("Model"));
     m_summary->setWordWrap(true);
     m_problem->setWordWrap(true);

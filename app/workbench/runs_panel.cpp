@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/workbench/runs_panel.h"
 
-#include "app/workbench/empty_text.h"
+#include "app/workbench/calm_selection.h"
 #include "app/workbench/run_library.h"
+#include "viewers/common/empty_state.h"
 #include "viewers/common/theme.h"
 #include "viewers/models/runs_model.h"
 
 #include <QApplication>
 #include <QClipboard>
 #include <QFileInfo>
-#include <QLabel>
 #include <QListView>
 #include <QMenu>
 #include <QMouseEvent>
@@ -45,6 +45,16 @@ QColor statusColour(RunStatus status) {
         default:
             return theme.color(Theme::Muted);
     }
+}
+
+/// What tells this file from others of its model: "20261130-160020" of
+/// "digits-cnn-20261130-160020.tape".
+QString ownName(const TapeSession* session, const QString& model) {
+    if (session == nullptr) return {};
+    QString name = QFileInfo(session->path()).completeBaseName();
+    if (name == model) return {};
+    if (name.startsWith(model + QLatin1Char('-'))) name = name.mid(model.size() + 1);
+    return name;
 }
 
 /// Two lines a run: "■ name … live" over "412 steps · loss 0.031".
@@ -92,11 +102,18 @@ public:
         painter->setFont(front ? theme.boldFont() : theme.font());
         painter->setPen(theme.color(Theme::Text));
         const QRect name = inner.adjusted(0, 0, -stateWidth, 0);
-        painter->drawText(name, Qt::AlignLeft | Qt::AlignTop,
-                          painter->fontMetrics().elidedText(index.data().toString(),
-                                                            Qt::ElideMiddle, name.width()));
+        const QString title = painter->fontMetrics().elidedText(index.data().toString(),
+                                                                Qt::ElideMiddle, name.width());
+        painter->drawText(name, Qt::AlignLeft | Qt::AlignTop, title);
+        const QRect rest =
+            name.adjusted(painter->fontMetrics().horizontalAdvance(title) + 6, 2, 0, 0);
         painter->setFont(theme.smallFont());
         painter->setPen(theme.color(Theme::Muted));
+        if (rest.width() > 24)
+            painter->drawText(
+                rest, Qt::AlignLeft | Qt::AlignTop,
+                painter->fontMetrics().elidedText(ownName(session, index.data().toString()),
+                                                  Qt::ElideLeft, rest.width()));
         QString detail = index.data(RunsModel::DetailRole).toString();
         if (detail.startsWith(state))
             detail = detail.mid(state.size()).remove(QRegularExpression("^ · "));
@@ -130,6 +147,7 @@ RunsPanel::RunsPanel(RunLibrary& library, ColourOf colourOf, QWidget* parent)
     m_view->setObjectName(QStringLiteral("runsView"));
     m_view->setModel(library.model());
     m_view->setItemDelegate(new RunDelegate(library, std::move(colourOf), m_view));
+    calmSelection(m_view);
     m_view->setMouseTracking(true);
     m_view->setUniformItemSizes(true);
     m_view->setAccessibleName(tr("Runs"));
@@ -138,19 +156,20 @@ RunsPanel::RunsPanel(RunLibrary& library, ColourOf colourOf, QWidget* parent)
 
     auto* empty = new QWidget;
     auto* column = new QVBoxLayout(empty);
-    column->setContentsMargins(12, 12, 12, 12);
-    column->setSpacing(8);
-    auto* text =
-        emptyText(tr("No runs open. Start one, or open a tape or a folder of tapes; dropping one "
-                     "here works too."));
-    text->setMargin(0);
+    auto* text = new viewers::EmptyState(
+        QStringLiteral("runs"), tr("No runs open"),
+        tr("Start one, or open a tape or a folder of tapes; dropping one here works too."));
     auto* newRun = new QPushButton(tr("New run…"));
     auto* open = new QPushButton(tr("Open tape…"));
-    column->addStretch(1);
-    column->addWidget(text);
-    column->addWidget(newRun);
-    column->addWidget(open);
-    column->addStretch(2);
+    column->setContentsMargins(0, 0, 0, 12);
+    column->setSpacing(8);
+    column->addWidget(text, 1);
+    for (QPushButton* button : {newRun, open}) {
+        button->setMinimumWidth(140);
+        column->addWidget(button, 0, Qt::AlignHCenter);
+    }
+    empty->setAutoFillBackground(true);
+    empty->setBackgroundRole(QPalette::AlternateBase);  // the panel's colour
     connect(newRun, &QPushButton::clicked, this, &RunsPanel::newRunWanted);
     connect(open, &QPushButton::clicked, this, &RunsPanel::openWanted);
     m_pages->addWidget(empty);

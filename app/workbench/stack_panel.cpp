@@ -3,12 +3,11 @@
 
 #include "app/workbench/calm_selection.h"
 #include "app/workbench/debug_session.h"
-#include "app/workbench/empty_text.h"
+#include "viewers/common/empty_state.h"
 #include "viewers/common/theme.h"
 
 #include <QFileInfo>
 #include <QHeaderView>
-#include <QLabel>
 #include <QStackedLayout>
 #include <QTreeWidget>
 
@@ -37,9 +36,10 @@ StackPanel::StackPanel(DebugSession& session, QWidget* parent)
     m_view->header()->setStretchLastSection(false);
     m_view->header()->setSectionResizeMode(0, QHeaderView::Stretch);
     m_view->header()->setSectionResizeMode(1, QHeaderView::ResizeToContents);
-    m_pages->addWidget(
-        emptyText(tr("The stack appears when the model stops at a breakpoint or is paused (F6). In "
-                     "a recorded step, choose an operator in the graph.")));
+    m_pages->addWidget(new viewers::EmptyState(
+        QStringLiteral("stack"), tr("Not stopped"),
+        tr("The stack appears when the model stops at a breakpoint or is paused (F6). In "
+           "a recorded step, choose an operator in the graph.")));
     m_pages->addWidget(m_view);
     connect(&m_session, &DebugSession::framesChanged, this,
             [this] { show(m_session.frames(), m_session.currentFrame()); });

@@ -3,12 +3,11 @@
 
 #include "app/workbench/calm_selection.h"
 #include "app/workbench/debug_session.h"
-#include "app/workbench/empty_text.h"
 #include "app/workbench/variable_model.h"
+#include "viewers/common/empty_state.h"
 #include "viewers/common/theme.h"
 
 #include <QHeaderView>
-#include <QLabel>
 #include <QStackedLayout>
 #include <QTreeView>
 
@@ -60,7 +59,8 @@ TensorTree::TensorTree(DebugSession& session, QWidget* parent)
     m_view->setAccessibleName(tr("Tensors"));
     m_view->header()->setStretchLastSection(false);
     m_view->header()->setMinimumSectionSize(36);
-    m_pages->addWidget(emptyText(
+    m_pages->addWidget(new viewers::EmptyState(
+        QStringLiteral("tensor"), tr("No tensors"),
         tr("The tensors of the current operator appear when the model stops. In a recorded step, "
            "choose an operator in the graph: its inputs, outputs and cost appear here.")));
     m_pages->addWidget(m_view);
