@@ -62,12 +62,14 @@ void DebugPerspective::build() {
     m_tensor->clear(
         tr("Choose a tensor above at a stop: its values, histogram and image appear here."));
 
-    // Their empty texts, as all others'.
+    // Their empty texts, as all others'; rows of numbers are too low for a header's padding.
     const auto applyTheme = [this] {
         const viewers::Theme& theme = viewers::Theme::current();
-        m_window->setStyleSheet(QStringLiteral("#sourceEmpty,#tensorEmpty{background:%1;color:%2}")
-                                    .arg(theme.color(viewers::Theme::Panel).name(),
-                                         theme.color(viewers::Theme::Muted).name()));
+        m_window->setStyleSheet(
+            QStringLiteral("#sourceEmpty,#tensorEmpty{background:%1;color:%2}#tensorTable "
+                           "QHeaderView::section:vertical{padding:0 6px}")
+                .arg(theme.color(viewers::Theme::Panel).name(),
+                     theme.color(viewers::Theme::Muted).name()));
     };
     connect(&viewers::Theme::current(), &viewers::Theme::changed, this, applyTheme);
     applyTheme();

@@ -25,6 +25,15 @@ int complain(const QString& message, int status) {
     return status;
 }
 
+/// The offscreen platform has no window manager and says so at each window: nobody can do anything
+/// about it.
+void withoutPlatformNoise(QtMsgType type, const QMessageLogContext& context, const QString& text) {
+    if (text.startsWith(QLatin1String("This plugin does not support")) ||
+        text.contains(QLatin1String("XDG_RUNTIME_DIR")))
+        return;
+    std::fprintf(stderr, "%s\n", qPrintable(qFormatLogMessage(type, context, text)));
+}
+
 bool haveDisplay() {
     return !qEnvironmentVariableIsEmpty("DISPLAY") ||
            !qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY") ||
@@ -122,6 +131,7 @@ int main(int argc, char** argv) {
     }
     if (!options->shot.isEmpty() && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
         qputenv("QT_QPA_PLATFORM", "offscreen");
+    if (!options->shot.isEmpty()) qInstallMessageHandler(withoutPlatformNoise);
     if (!haveDisplay())
         return complain(
             QStringLiteral(
