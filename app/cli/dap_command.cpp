@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/adapter/serve.h"
 #include "app/cli/commands.h"
+#include "app/cli/interrupt.h"
 #include "app/runner/training_run.h"
 
 #include <array>
@@ -20,7 +21,9 @@ int run(const Arguments& args, const std::string&) {
         if (sessions) throw CommandLineError("tapescope dap: --sessions goes with --port");
         return serveStdio(builtinModels());
     }
+    Interrupt interrupt;  // Ctrl-C ends the running session with a sealed tape
     TcpOptions options;
+    options.stop = interrupt.token();
     options.port = static_cast<std::uint16_t>(*port);
     options.sessions = static_cast<int>(sessions.value_or(0));
     return serveTcp(builtinModels(), options);

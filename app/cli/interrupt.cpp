@@ -21,7 +21,7 @@ Interrupt::Interrupt() {
             if (got <= 0) continue;
             if (m_signal != 0) _exit(128 + got);
             m_signal = got;
-            std::fputs("\nstopping after this step; once more to end at once\n", stderr);
+            std::fputs("\nstopping; once more to end at once\n", stderr);
             m_source.request_stop();
         }
     });
