@@ -6,7 +6,7 @@
 
 #include <QJsonArray>
 
-#include <cmath>
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -117,6 +117,7 @@ void DebugSession::begin() {
     m_stop = {};
     m_progress = {};
     m_progress.steps = m_spec.steps;
+    m_lastFinished = -1;
     m_frames.clear();
     m_scopes.clear();
     m_sentFiles.clear();
@@ -198,6 +199,7 @@ void DebugSession::onEvent(const QString& event, const QJsonObject& body) {
         emit output(text, category);
     } else if (event == QLatin1String("tapescopeProgress")) {
         m_progress.step = body.value("step").toInteger(m_progress.step);
+        m_lastFinished = std::max(m_lastFinished, m_progress.step);
         m_progress.steps = body.value("steps").toInteger(m_progress.steps);
         m_progress.msPerStep = body.value("msPerStep").toDouble();
         m_progress.allocatedBytes = body.value("allocatedBytes").toInteger();
@@ -227,6 +229,7 @@ void DebugSession::onStopped(const QJsonObject& body) {
         if (!why.isEmpty()) m_failure = why;
     }
     if (m_stop.step >= 0) m_progress.step = m_stop.step;
+    m_lastFinished = std::max(m_lastFinished, m_stop.step - 1);
     for (qsizetype i = 0; i < m_stop.breakpointIds.size(); ++i)
         m_breakpoints.countHit(m_stop.breakpointIds[i], m_stop.hits.value(i));
     m_currentFrame = 0;

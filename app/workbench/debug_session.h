@@ -121,8 +121,9 @@ private:
     QTimer m_resend;
     QTimer m_killTimer;
 
-    QString m_refusal;  ///< why launch was refused
-    QString m_failure;  ///< the model's own last error
+    QString m_refusal;           ///< why launch was refused
+    QString m_failure;           ///< the model's own last error
+    qint64 m_lastFinished = -1;  ///< the last step that is known to have ended
     bool m_userStopped = false;
     bool m_terminatedSeen = false;
     int m_exitCode = 0;

@@ -77,7 +77,7 @@ GraphFollower::GraphFollower(DebugSession& session, viewers::Selection& selectio
         if (!ownsTape()) return;
         // A stop takes every view along: the run's step is the step shown.
         m_selection.setStep(-1);
-        if (!stop.module.isEmpty()) m_selection.setModulePath(stop.module);
+        m_selection.setModulePath(stop.module);
         m_tape->refresh();
         requestGraph();
         showMarks();

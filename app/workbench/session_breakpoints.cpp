@@ -90,7 +90,7 @@ void DebugSession::applyBreakpointReply(const std::vector<int>& keys, const DapR
 
 SessionEnd DebugSession::describeEnd(const DapExit& exit) const {
     SessionEnd end;
-    end.lastStep = m_progress.step;
+    end.lastStep = m_lastFinished;
     if (!m_refusal.isEmpty()) {
         end.kind = SessionEnd::Kind::NotStarted;
         end.message = m_refusal;

@@ -149,7 +149,7 @@ void TensorTree::fitColumns() {
         const bool number = column >= VariableModel::Min;
         const QString title =
             m_model->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
-        const int least = QFontMetrics(theme.font()).horizontalAdvance(title) + 4;
+        const int least = QFontMetrics(theme.font()).horizontalAdvance(title) + 12;
         // Recorded operators have types, but no values.
         if (number) m_view->setColumnHidden(column, widths[static_cast<std::size_t>(column)] == 0);
         header->resizeSection(column,

@@ -7,6 +7,7 @@
 #include "app/workbench/step_scrubber.h"
 #include "app/workbench/tensor_tree.h"
 #include "app/workbench/variable_model.h"
+#include "storage/tape/reader.h"
 #include "tests/workbench/window_fixture.h"
 #include "viewers/curves/curves_view.h"
 #include "viewers/graph/graph_view.h"
@@ -18,6 +19,7 @@
 #include <QCheckBox>
 #include <QLineEdit>
 #include <QListWidget>
+#include <QMessageBox>
 #include <QPushButton>
 #include <QSpinBox>
 #include <QTableView>
@@ -199,6 +201,29 @@ TEST_F(WindowTest, FinishesARunAndLooksBackAtAnEarlierStep) {
     }));
     QTest::keyClick(window.statusLine().scrubber(), Qt::Key_End);
     EXPECT_EQ(window.selection().step(), -1);
+}
+
+TEST_F(WindowTest, AsksBeforeItQuitsARunAndSealsItsTape) {
+    launch(100'000);
+    ASSERT_TRUE(wait([this] {
+        return window.session().state() == SessionState::Running &&
+               window.library().front() != nullptr && snapshot().lastStep() >= 1;
+    }));
+    const QString path = window.library().front()->path();
+    window.close();
+    EXPECT_TRUE(window.isVisible());
+    auto* question = window.findChild<QMessageBox*>();
+    ASSERT_NE(question, nullptr);
+    for (QAbstractButton* button : question->buttons()) {
+        if (question->buttonRole(button) == QMessageBox::AcceptRole)
+            QTest::mouseClick(button, Qt::LeftButton);
+    }
+    ASSERT_TRUE(wait([this] { return !window.isVisible(); }));
+    EXPECT_FALSE(window.session().isActive());
+    const auto reader = storage::TapeReader::open(path.toStdString());
+    ASSERT_TRUE(reader.ok()) << reader.status().message();
+    EXPECT_EQ((*reader)->state(), storage::TapeState::Sealed);
+    EXPECT_EQ((*reader)->outcome(), storage::RunOutcome::Stopped);
 }
 
 TEST_F(WindowTest, SaysWhyARunCannotStart) {
