@@ -171,7 +171,8 @@ TEST(ProcessIdentity, TellsAliveFromDeadAndZombie) {
     }
     ProcessIdentity other = me;
     other.pid = child;
-    EXPECT_EQ(livenessOf(other), Liveness::Dead);  // it started later than we did
+    other.startTicks = me.startTicks - 1;  // no child starts before its parent
+    EXPECT_EQ(livenessOf(other), Liveness::Dead);
     // Its own start is the first number that makes it alive.
     while (livenessOf(other) == Liveness::Dead && other.startTicks < me.startTicks + 100'000'000)
         ++other.startTicks;
