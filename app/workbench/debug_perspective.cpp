@@ -6,6 +6,7 @@
 #include "app/workbench/console_panel.h"
 #include "app/workbench/dap_tensor_provider.h"
 #include "app/workbench/debug_session.h"
+#include "app/workbench/graph_follower.h"
 #include "app/workbench/pane_title.h"
 #include "app/workbench/perspective.h"
 #include "app/workbench/recorded_node.h"
@@ -53,26 +54,13 @@ DebugPerspective::DebugPerspective(DebugSession& session, BreakpointStore& break
 
 void DebugPerspective::build() {
     m_graph->setSelection(&m_selection);
-    m_graph->setEmptyText(
-        tr("The graph of a training step appears here: start a run (F5) or open a tape."));
+    m_graph->setEmptyText(GraphFollower::emptyText());
     m_source->setEmptyText(
         tr("The model's source appears here once a run is open; click in the gutter to set a "
            "breakpoint."));
     m_tensor->setProvider(m_provider);
     m_tensor->clear(
         tr("Choose a tensor above at a stop: its values, histogram and image appear here."));
-
-    // Their empty texts, as all others'; rows of numbers are too low for a header's padding.
-    const auto applyTheme = [this] {
-        const viewers::Theme& theme = viewers::Theme::current();
-        m_window->setStyleSheet(
-            QStringLiteral("#sourceEmpty,#tensorEmpty{background:%1;color:%2}#tensorTable "
-                           "QHeaderView::section:vertical{padding:0 6px}")
-                .arg(theme.color(viewers::Theme::Panel).name(),
-                     theme.color(viewers::Theme::Muted).name()));
-    };
-    connect(&viewers::Theme::current(), &viewers::Theme::changed, this, applyTheme);
-    applyTheme();
 
     m_window->setCentralWidget(m_graph);
     m_window->setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);

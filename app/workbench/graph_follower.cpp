@@ -146,6 +146,7 @@ void GraphFollower::setTape(TapeSession* tape) {
     m_costsOfStep = -1;
     m_sourceCount = 0;
     m_sourceChosen = false;
+    setProblem({});
     m_graph.setGraph(nullptr);
     m_source.setSources({});
     if (tape == nullptr) return;
@@ -157,6 +158,7 @@ void GraphFollower::setTape(TapeSession* tape) {
     });
     connect(tape, &TapeSession::graphLoaded, this, &GraphFollower::onLoaded);
     connect(tape, &TapeSession::graphFetched, this, &GraphFollower::onFetched);
+    connect(tape, &TapeSession::graphFailed, this, &GraphFollower::onFailed);
     showSources();
     requestGraph();
     showMarks();
@@ -210,6 +212,25 @@ void GraphFollower::onFetched(const GraphPtr& graph) {
     if (m_loaded && !m_loaded->complete && isBeginOf(*m_loaded, *graph)) show(graph);
 }
 
+void GraphFollower::onFailed(const QString& message) {
+    m_loaded.reset();
+    m_shown.reset();
+    m_chosen = -1;
+    setProblem(message);
+    m_graph.setGraph(nullptr);
+    emit graphShown();
+}
+
+void GraphFollower::setProblem(const QString& message) {
+    if (message == m_problem) return;
+    m_problem = message;
+    m_graph.setEmptyText(message.isEmpty() ? emptyText() : message);
+}
+
+QString GraphFollower::emptyText() {
+    return tr("The graph of a training step appears here: start a run (F5) or open a tape.");
+}
+
 GraphPtr GraphFollower::wholeOf(const storage::Graph& part) const {
     for (const GraphPtr& whole : m_complete) {
         if (isBeginOf(part, *whole)) return whole;
@@ -223,6 +244,7 @@ void GraphFollower::show(const GraphPtr& graph) {
         return;
     }
     m_shown = graph;
+    setProblem({});
     if (m_chosen >= static_cast<std::int64_t>(graph->nodes.size())) m_chosen = -1;
     m_costsOfStep = -1;
     showCosts();

@@ -48,6 +48,10 @@ public:
     void setTape(viewers::TapeSession* tape);
     /// The graph on screen; null if none.
     viewers::GraphPtr shownGraph() const { return m_shown; }
+    /// Why there is none: the tape's graph is damaged. Empty otherwise.
+    const QString& problem() const { return m_problem; }
+    /// What the graph view says while it has nothing.
+    static QString emptyText();
     /// Shows a node's source line; -1: none.
     void showSourceOf(std::int64_t seq);
 
@@ -66,6 +70,8 @@ private:
     void requestGraph();
     void onLoaded(const viewers::GraphPtr& graph);
     void onFetched(const viewers::GraphPtr& graph);
+    void onFailed(const QString& message);
+    void setProblem(const QString& message);
     viewers::GraphPtr wholeOf(const storage::Graph& part) const;
     void show(const viewers::GraphPtr& graph);
     void showCosts();
@@ -84,6 +90,7 @@ private:
     QHash<qint64, viewers::GraphPtr> m_complete;  ///< by id; steps share graphs, so there are few
     viewers::GraphPtr m_loaded;
     viewers::GraphPtr m_shown;
+    QString m_problem;
     std::int64_t m_chosen = -1;
     std::int64_t m_costsOfStep = -1;
     std::size_t m_sourceCount = 0;

@@ -36,6 +36,9 @@ Shot::Shot(MainWindow& window, WorkbenchOptions options, QObject* parent)
             tr("the view was not complete after five minutes; is another process still writing the "
                "tape?"));
     });
+    connect(&window.library(), &RunLibrary::notice, this, [this, &window](const QString& text) {
+        if (window.library().front() == nullptr) end(text);  // a folder without tapes
+    });
     connect(&window.session(), &DebugSession::ended, this, [this](const SessionEnd& ended) {
         if (ended.kind != SessionEnd::Kind::Finished && ended.kind != SessionEnd::Kind::Stopped)
             end(ended.message);
@@ -87,7 +90,10 @@ bool Shot::ready() {
     }
     const storage::GraphId wanted = snapshot.graphToShow(m_window.selection().step());
     const viewers::GraphPtr shown = m_window.follower().shownGraph();
-    if (wanted != 0 && !shown) return false;
+    if (wanted != 0 && !shown) {
+        if (!m_window.follower().problem().isEmpty()) end(m_window.follower().problem());
+        return false;
+    }
     if (m_options.node >= 0 && shown) {
         if (m_options.node >= static_cast<qint64>(shown->nodes.size())) {
             end(tr("the graph has no node %1; its last one is %2.")
@@ -113,6 +119,14 @@ void Shot::check() {
 void Shot::write() {
     // A focus frame says where keys go; in a picture they go nowhere.
     if (QWidget* focus = QApplication::focusWidget()) focus->clearFocus();
+    if (m_window.size() != m_options.size) {
+        end(tr("the window cannot be %1x%2: it needs at least %3x%4 (--size).")
+                .arg(m_options.size.width())
+                .arg(m_options.size.height())
+                .arg(m_window.minimumSizeHint().expandedTo(m_window.minimumSize()).width())
+                .arg(m_window.minimumSizeHint().expandedTo(m_window.minimumSize()).height()));
+        return;
+    }
     const bool svg = m_options.output.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive);
     const QString file = QDir::toNativeSeparators(m_options.output);
     const QString problem =
@@ -138,7 +152,9 @@ void Shot::write() {
     }
     m_window.render(&painter);
     painter.end();
-    end({});
+    // The generator writes behind the painter's back: only the file knows whether all of it
+    // arrived.
+    end(out.flush() && out.error() == QFileDevice::NoError ? QString() : problem);
 }
 
 void Shot::end(const QString& error) {

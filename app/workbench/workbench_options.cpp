@@ -59,6 +59,15 @@ bool parseHost(const QString& text, QString& host, quint16& port) {
     return ok && port > 0;
 }
 
+/// "conv2d", "conv2d@3": stops from the third hit on.
+bool isBreak(const QString& text) {
+    const qsizetype at = text.indexOf(QLatin1Char('@'));
+    if (text.left(at < 0 ? text.size() : at).trimmed().isEmpty()) return false;
+    if (at < 0) return true;
+    bool ok = false;
+    return text.mid(at + 1).toInt(&ok) >= 1 && ok;
+}
+
 }  // namespace
 
 std::optional<WorkbenchOptions> parseOptions(const QStringList& words, QString& error) {
@@ -83,30 +92,41 @@ std::optional<WorkbenchOptions> parseOptions(const QStringList& words, QString& 
             return names.contains(v);
         };
     };
-    const std::map<QString, std::function<bool(const QString&)>> valued{
-        {"--run", text(out.model)},
-        {"--steps", number(out.steps, 1)},
-        {"--seed", number(out.seed, 0)},
-        {"--data", text(out.dataDir)},
-        {"--tape", text(out.tape)},
-        {"--output", text(out.output)},
-        {"--step", number(out.step, 0)},
-        {"--node", number(out.node, 0)},
-        {"--shot", oneOf(out.shot, {"debug", "curves", "timeline"})},
-        {"--theme", oneOf(out.theme, {"dark", "light"})},
-        {"--size", [&out](const QString& v) { return parseSize(v, out.size); }},
+    struct Valued {
+        std::function<bool(const QString&)> take;
+        QString takes;
+    };
+    const std::map<QString, Valued> valued{
+        {"--run", {text(out.model), tr("a model's name (see tapescope models)")}},
+        {"--steps", {number(out.steps, 1), tr("a number of steps, 1 or more")}},
+        {"--seed", {number(out.seed, 0), tr("a number, 0 or more")}},
+        {"--data", {text(out.dataDir), tr("a folder")}},
+        {"--tape", {text(out.tape), tr("a file's name")}},
+        {"--output", {text(out.output), tr("a file's name")}},
+        {"--step", {number(out.step, 0), tr("a step's number, 0 or more")}},
+        {"--node", {number(out.node, 0), tr("a node's number, 0 or more")}},
+        {"--shot",
+         {oneOf(out.shot, {"debug", "curves", "timeline"}), tr("debug, curves or timeline")}},
+        {"--theme", {oneOf(out.theme, {"dark", "light"}), tr("dark or light")}},
+        {"--size",
+         {[&out](const QString& v) { return parseSize(v, out.size); },
+          tr("WIDTHxHEIGHT from 320x240 to 16384x16384")}},
         {"--connect",
-         [&out](const QString& v) { return parseHost(v, out.connectHost, out.connectPort); }},
+         {[&out](const QString& v) { return parseHost(v, out.connectHost, out.connectPort); },
+          tr("HOST:PORT with a port from 1 to 65535")}},
         {"--break",
-         [&out](const QString& v) {
-             out.breaks.append(v);
-             return !v.isEmpty();
-         }},
-        {"--set", [&out](const QString& v) {
-             const qsizetype at = v.indexOf(QLatin1Char('='));
-             if (at > 0) out.settings.insert(v.left(at), jsonValue(v.mid(at + 1)));
-             return at > 0;
-         }}};
+         {[&out](const QString& v) {
+              out.breaks.append(v);
+              return isBreak(v);
+          },
+          tr("NAME or NAME@N with N 1 or more")}},
+        {"--set",
+         {[&out](const QString& v) {
+              const qsizetype at = v.indexOf(QLatin1Char('='));
+              if (at > 0) out.settings.insert(v.left(at), jsonValue(v.mid(at + 1)));
+              return at > 0;
+          },
+          tr("NAME=VALUE")}}};
     const QStringList switches{"--help", "--version"};
     for (qsizetype i = 0; i < words.size(); ++i) {
         QString word = words[i];
@@ -143,8 +163,8 @@ std::optional<WorkbenchOptions> parseOptions(const QStringList& words, QString& 
             }
             value = words[++i];
         }
-        if (!it->second(value)) {
-            error = tr("%1 cannot be \"%2\"; see --help.").arg(word, value);
+        if (!it->second.take(value)) {
+            error = tr("%1 cannot be \"%2\": it takes %3.").arg(word, value, it->second.takes);
             return std::nullopt;
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "viewers/source/source_view.h"
 
+#include "viewers/common/empty_state.h"
 #include "viewers/common/theme.h"
 #include "viewers/source/cpp_highlighter.h"
 #include "viewers/source/source_editor.h"
@@ -191,9 +192,9 @@ TEST_F(SourceViewTest, MakesRoomForCostsAndDrawsTheLargestWidest) {
 
 TEST_F(SourceViewTest, SaysWhatFillsItWhenThereIsNoSource) {
     view.setSources({});
-    auto* empty = view.findChild<QLabel*>(QStringLiteral("sourceEmpty"));
+    auto* empty = view.findChild<EmptyState*>(QStringLiteral("sourceEmpty"));
     EXPECT_TRUE(empty->isVisible());
-    EXPECT_FALSE(empty->text().isEmpty());
+    EXPECT_FALSE(empty->hint().isEmpty());
     EXPECT_EQ(view.cursorLine(), 0);
     EXPECT_TRUE(view.currentFile().isEmpty());
     view.showFind();  // nothing to find in

@@ -2,6 +2,7 @@
 #include "viewers/tensors/tensor_view.h"
 
 #include "support/tensor_samples.h"
+#include "viewers/common/empty_state.h"
 #include "viewers/common/theme.h"
 #include "viewers/tensors/tensor_header.h"
 #include "viewers/tensors/tensor_histogram.h"
@@ -434,15 +435,15 @@ TEST_F(TensorViewTest, CopiesSelectedCells) {
 }
 
 TEST_F(TensorViewTest, SaysWhatFillsItWhenEmpty) {
-    auto* empty = view.findChild<QLabel*>(QStringLiteral("tensorEmpty"));
+    auto* empty = view.findChild<EmptyState*>(QStringLiteral("tensorEmpty"));
     EXPECT_TRUE(empty->isVisible());
-    EXPECT_FALSE(empty->text().isEmpty());
+    EXPECT_FALSE(empty->hint().isEmpty());
     MemoryTensor tensor({2}, {1, 2});
     show(tensor);
     EXPECT_FALSE(empty->isVisible());
     view.clear(QStringLiteral("Stopped outside of any operator."));
     EXPECT_TRUE(empty->isVisible());
-    EXPECT_EQ(empty->text(), QStringLiteral("Stopped outside of any operator."));
+    EXPECT_EQ(empty->hint(), QStringLiteral("Stopped outside of any operator."));
 }
 
 TEST(NiceTicks, AreRoundAndInside) {

@@ -45,15 +45,17 @@ TEST(WorkbenchOptions, SaysWhatIsWrongAndWhatWouldBeRight) {
     EXPECT_EQ(errorOf({"--setp", "3"}), "unknown option \"--setp\"; did you mean --set?");
     EXPECT_EQ(errorOf({"--steps"}), "--steps needs a value; see --help.");
     EXPECT_EQ(errorOf({"--run", "m", "--steps", "none"}),
-              "--steps cannot be \"none\"; see --help.");
+              "--steps cannot be \"none\": it takes a number of steps, 1 or more.");
     EXPECT_EQ(errorOf({"--shot", "graph", "a.tape", "-o", "x.png"}),
-              "--shot cannot be \"graph\"; see --help.");
+              "--shot cannot be \"graph\": it takes debug, curves or timeline.");
     EXPECT_EQ(errorOf({"--shot", "debug", "a.tape"}),
               "--shot needs a file to write: -o NAME.png or -o NAME.svg.");
     EXPECT_EQ(errorOf({"--shot", "debug", "-o", "x.png"}),
               "--shot needs one tape to show, or --run MODEL.");
-    EXPECT_EQ(errorOf({"--size", "10x10"}), "--size cannot be \"10x10\"; see --help.");
-    EXPECT_EQ(errorOf({"--connect", "here"}), "--connect cannot be \"here\"; see --help.");
+    EXPECT_EQ(errorOf({"--size", "10x10"}),
+              "--size cannot be \"10x10\": it takes WIDTHxHEIGHT from 320x240 to 16384x16384.");
+    EXPECT_EQ(errorOf({"--connect", "here"}),
+              "--connect cannot be \"here\": it takes HOST:PORT with a port from 1 to 65535.");
 }
 
 TEST(ModelCatalog, ReadsTheListAndNothingElse) {

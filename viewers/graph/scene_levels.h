@@ -72,7 +72,8 @@ private:
     };
     struct KeyHash {
         std::size_t operator()(const Key& k) const {
-            return std::hash<std::int64_t>()(k.a * 1000003 ^ k.b);
+            return std::hash<std::uint64_t>()(static_cast<std::uint64_t>(k.a) * 1000003 ^
+                                              static_cast<std::uint64_t>(k.b));
         }
     };
 

@@ -185,11 +185,14 @@ TapeSession::Parts TapeFollower::poll(TapeSession::Parts interest, const std::st
     return finish({}, m_snapshot.loading && m_more);
 }
 
-GraphPtr TapeFollower::loadGraph(storage::GraphId id) {
-    if (!m_reader) return nullptr;
+storage::Result<GraphPtr> TapeFollower::loadGraph(storage::GraphId id) {
+    if (!m_reader) return GraphPtr();
     auto graph = m_reader->graph(id);
-    if (!graph.ok()) return nullptr;
-    return std::make_shared<const storage::Graph>(std::move(graph).value());
+    if (graph.ok())
+        return GraphPtr(std::make_shared<const storage::Graph>(std::move(graph).value()));
+    // A running writer replaces the graph of an unfinished step: it is there at a later round.
+    if (m_reader->state() == storage::TapeState::Live) return GraphPtr();
+    return graph.status();
 }
 
 }  // namespace tapescope::viewers

@@ -24,8 +24,8 @@ public:
     /// More events wait: poll again at once.
     bool more() const { return m_more; }
 
-    /// Null if it is not in the tape (yet) or cannot be read.
-    GraphPtr loadGraph(storage::GraphId id);
+    /// Null if it is not in the tape yet; an error if it cannot be read and never will be.
+    storage::Result<GraphPtr> loadGraph(storage::GraphId id);
 
 private:
     static constexpr std::size_t kEventsPerRound = 1U << 18U;

@@ -94,12 +94,27 @@ private:
         {
             const std::scoped_lock lock(m_mutex);
             id = m_graph;
-            if (m_graphRequested) m_graphSent = nullptr;
+            if (m_graphRequested) {
+                m_graphSent = nullptr;
+                m_graphFailed = false;
+            }
             m_graphRequested = false;
         }
-        const bool stale = !m_graphSent || (!m_graphSent->complete && (parts & Graphs) != 0);
+        const bool stale =
+            !m_graphFailed && (!m_graphSent || (!m_graphSent->complete && (parts & Graphs) != 0));
         if (id == 0 || !stale) return;
-        GraphPtr graph = m_follower.loadGraph(id);
+        const storage::Result<GraphPtr> loaded = m_follower.loadGraph(id);
+        if (!loaded.ok()) {
+            m_graphFailed = true;
+            QMetaObject::invokeMethod(
+                m_session,
+                [session = m_session, message = QString::fromStdString(loaded.status().message())] {
+                    emit session->graphFailed(message);
+                },
+                Qt::QueuedConnection);
+            return;
+        }
+        const GraphPtr& graph = *loaded;
         if (!graph) return;  // not there yet: tried again at the next round
         const bool same = m_graphSent && graph->complete == m_graphSent->complete &&
                           graph->nodes.size() == m_graphSent->nodes.size();
@@ -118,8 +133,9 @@ private:
         }
         for (const storage::GraphId id : ids) {
             if (stop.stop_requested()) return;
-            const GraphPtr graph = m_follower.loadGraph(id);
-            if (!graph) continue;
+            const storage::Result<GraphPtr> loaded = m_follower.loadGraph(id);
+            if (!loaded.ok() || !*loaded) continue;
+            const GraphPtr graph = *loaded;
             QMetaObject::invokeMethod(
                 m_session, [session = m_session, graph] { emit session->graphFetched(graph); },
                 Qt::QueuedConnection);
@@ -127,8 +143,9 @@ private:
     }
 
     TapeSession* m_session;
-    TapeFollower m_follower;  // worker thread only
-    GraphPtr m_graphSent;     // worker thread only
+    TapeFollower m_follower;     // worker thread only
+    GraphPtr m_graphSent;        // worker thread only
+    bool m_graphFailed = false;  // worker thread only: what is asked for cannot be read
     std::mutex m_mutex;
     std::condition_variable_any m_wake;
     Parts m_interest;                         // guarded by m_mutex

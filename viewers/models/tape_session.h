@@ -57,6 +57,8 @@ signals:
     void changed(tapescope::viewers::TapeSession::Parts parts);
     void graphLoaded(tapescope::viewers::GraphPtr graph);
     void graphFetched(tapescope::viewers::GraphPtr graph);
+    /// The graph asked for with requestGraph() is damaged: message says what and where.
+    void graphFailed(const QString& message);
     /// From the destructor, while everything can still be read: whoever shows the session lets go
     /// of it now.
     void closing();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "viewers/source/source_view.h"
 
+#include "viewers/common/empty_state.h"
 #include "viewers/common/icons.h"
 #include "viewers/common/theme.h"
 #include "viewers/source/source_editor.h"
@@ -47,7 +48,7 @@ struct SourceView::Impl {
 
     SourceView* q;
     QStackedWidget* pages = nullptr;
-    QLabel* empty = nullptr;
+    EmptyState* empty = nullptr;
     QComboBox* chooser = nullptr;
     SourceEditor* editor = nullptr;
     QWidget* bar = nullptr;  ///< find or go to line
@@ -88,11 +89,8 @@ void SourceView::Impl::build() {
     column->setSpacing(0);
     pages = new QStackedWidget(q);
     column->addWidget(pages);
-    empty = new QLabel(pages);
+    empty = new EmptyState(QStringLiteral("file"), tr("No source"), {}, pages);
     empty->setObjectName(QStringLiteral("sourceEmpty"));
-    empty->setAlignment(Qt::AlignCenter);
-    empty->setWordWrap(true);
-    empty->setMargin(24);
     pages->addWidget(empty);
     auto* page = new QWidget(pages);
     pages->addWidget(page);
@@ -161,13 +159,6 @@ void SourceView::Impl::build() {
     connect(previous, &QToolButton::clicked, q, [this] { stepFind(-1); });
     connect(next, &QToolButton::clicked, q, [this] { stepFind(1); });
     connect(close, &QToolButton::clicked, q, [this] { hideBar(); });
-    const auto colours = [this] {
-        QPalette p = Theme::current().palette();
-        p.setColor(QPalette::WindowText, Theme::current().color(Theme::Muted));
-        empty->setPalette(p);
-    };
-    colours();
-    connect(&Theme::current(), &Theme::changed, q, colours);
 }
 
 int SourceView::Impl::indexOf(const QString& file) const {
@@ -316,9 +307,10 @@ QString SourceView::currentFile() const {
 }
 
 void SourceView::setEmptyText(const QString& text) {
-    m_impl->empty->setText(text.isEmpty() ? tr("No source yet. It appears when a run is opened or "
-                                               "started whose tape carries its sources.")
-                                          : text);
+    m_impl->empty->setTexts(tr("No source"),
+                            text.isEmpty() ? tr("It appears when a run is opened or started whose "
+                                                "tape carries its sources.")
+                                           : text);
 }
 
 bool SourceView::showLine(const QString& file, int line) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "viewers/tensors/tensor_view.h"
 
+#include "viewers/common/empty_state.h"
 #include "viewers/common/icons.h"
 #include "viewers/common/theme.h"
 #include "viewers/models/format.h"
@@ -59,7 +60,7 @@ struct TensorView::Impl {
     int tileAxis = -1;
 
     QStackedWidget* pages = nullptr;
-    QLabel* empty = nullptr;
+    EmptyState* empty = nullptr;
     TensorHeader* header = nullptr;
     SliceBar* bar = nullptr;
     QTabWidget* tabs = nullptr;
@@ -175,11 +176,8 @@ void TensorView::Impl::build() {
     outer->setContentsMargins(0, 0, 0, 0);
     pages = new QStackedWidget(q);
     outer->addWidget(pages);
-    empty = new QLabel(pages);
+    empty = new EmptyState(QStringLiteral("histogram"), tr("No tensor chosen"), {}, pages);
     empty->setObjectName(QStringLiteral("tensorEmpty"));
-    empty->setAlignment(Qt::AlignCenter);
-    empty->setWordWrap(true);
-    empty->setMargin(24);
     pages->addWidget(empty);
     auto* page = new QWidget(pages);
     pages->addWidget(page);
@@ -219,7 +217,6 @@ void TensorView::Impl::applyTheme() {
     const Theme& theme = Theme::current();
     QPalette muted = theme.palette();
     muted.setColor(QPalette::WindowText, theme.color(Theme::Muted));
-    empty->setPalette(muted);
     clipped->setPalette(muted);
     const QFontMetrics metrics(theme.smallMonoFont());
     table->setFont(theme.smallMonoFont());
@@ -396,10 +393,9 @@ void TensorView::clear(const QString& text) {
     m_impl->model.clear();
     m_impl->image->clear({});
     m_impl->histogram->setStats(std::nullopt);
-    m_impl->empty->setText(
-        text.isEmpty()
-            ? tr("No tensor chosen. Stop at a breakpoint and choose one of the frame's tensors.")
-            : text);
+    m_impl->empty->setTexts(
+        tr("No tensor chosen"),
+        text.isEmpty() ? tr("Stop at a breakpoint and choose one of the frame's tensors.") : text);
     m_impl->pages->setCurrentIndex(0);
 }
 
