@@ -10,7 +10,7 @@
 namespace tapescope::engine {
 
 /// Base of everything the engine throws. what() is one complete sentence for the user; the
-/// dispatcher adds the operator, module path and site once, on the way out (see withPlace).
+/// dispatcher adds the operator, module path and site once, on the way out (see placeSuffix).
 class Error : public std::runtime_error {
 public:
     explicit Error(const std::string& message) : std::runtime_error(message) {}

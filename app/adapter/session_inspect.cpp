@@ -26,6 +26,7 @@ constexpr std::int64_t kMaxReadBytes = 32LL << 20U;  // as base64 well below the
 constexpr std::int64_t kMaxSliceElements = 1'000'000;
 constexpr std::int64_t kDefaultSliceElements = 10'000;
 constexpr int kDefaultBins = 64;
+constexpr std::int64_t kMaxBins = 65536;
 
 struct ScopeDef {
     const char* name;
@@ -84,9 +85,18 @@ Json Session::Impl::stackTrace(const Json& arguments) {
     const auto state = requireStop();
     const auto total = static_cast<std::int64_t>(state->frames.size());
     const std::int64_t shown = std::min(total, kFramesPerStop);
-    const std::int64_t first =
-        std::clamp<std::int64_t>(optionalInteger(arguments, "startFrame").value_or(0), 0, shown);
+    if (const std::int64_t thread = optionalInteger(arguments, "threadId").value_or(1);
+        thread != 1) {
+        throw RequestError("There is no thread " + std::to_string(thread) +
+                           ": the training loop is thread 1.");
+    }
+    const std::int64_t start = optionalInteger(arguments, "startFrame").value_or(0);
     const std::int64_t levels = optionalInteger(arguments, "levels").value_or(0);
+    if (start < 0 || levels < 0) {
+        throw RequestError(
+            "The arguments \"startFrame\" and \"levels\" count frames: they cannot be negative.");
+    }
+    const std::int64_t first = std::min(start, shown);
     const std::int64_t end = levels > 0 ? first + std::min(levels, shown - first) : shown;
     Json frames = Json::array();
     for (std::int64_t i = first; i < end; ++i) {
@@ -179,8 +189,12 @@ Json Session::Impl::tensorStats(const Json& arguments) {
     requireStop();
     const Tensor& tensor = store.tensor(textArgument(arguments, "memoryReference"));
     const std::int64_t bins = optionalInteger(arguments, "bins").value_or(kDefaultBins);
-    const engine::debug::TensorStats stats = engine::debug::tensorStats(
-        tensor, static_cast<int>(std::clamp<std::int64_t>(bins, -1, INT32_MAX)));
+    if (bins < 0 || bins > kMaxBins) {
+        throw RequestError("The argument \"bins\" is " + std::to_string(bins) +
+                           ": it takes 0 (no histogram) to " + std::to_string(kMaxBins) + ".");
+    }
+    const engine::debug::TensorStats stats =
+        engine::debug::tensorStats(tensor, static_cast<int>(bins));
     return {{"shape", std::vector<std::int64_t>(tensor.sizes().begin(), tensor.sizes().end())},
             {"dtype", engine::dtypeShortName(tensor.dtype())},
             {"device", engine::deviceName(tensor.device())},

@@ -19,7 +19,9 @@ namespace fs = std::filesystem;
 class Library {
 public:
     explicit Library(const std::string& name)
-        : m_handle(dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+        // Stays loaded: a library with its own C++ runtime would leave that runtime's memory
+        // behind.
+        : m_handle(dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)) {
         if (!m_handle) {
             const char* error = dlerror();
             m_error = error ? error : "unknown error";

@@ -6,7 +6,9 @@
 #include "plugins/api/model.h"
 
 #include <array>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <string>
 #include <vector>
@@ -107,5 +109,9 @@ int main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     tapescope::app::waitPassively(argv);
-    return tapescope::app::main(argc, argv);
+    const int status = tapescope::app::main(argc, argv);
+    // What was printed may have gone to a full disk: the buffer tells only when it is emptied.
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+    std::fprintf(stderr, "tapescope: the output could not be written (%s)\n", std::strerror(errno));
+    return status != 0 ? status : 1;
 }

@@ -72,7 +72,8 @@ void printJson(const RunReport& r, std::size_t top) {
                            {"operators", operators},
                            {"scalars", scalars},
                            {"losses", losses},
-                           {"problems", problems}};
+                           {"problems", problems},
+                           {"damage", r.damage}};
     std::printf("%s\n", all.dump(2, ' ', false, ordered_json::error_handler_t::replace).c_str());
 }
 
@@ -159,7 +160,9 @@ int run(const Arguments& args, const std::string&) {
     } else {
         printText(*report, path, top);
     }
-    return 0;
+    for (const std::string& damage : report->damage)
+        std::fprintf(stderr, "tapescope: %s\n", damage.c_str());
+    return report->damage.empty() ? 0 : 1;
 }
 
 }  // namespace

@@ -44,6 +44,8 @@ int run(const Arguments& args, const std::string& commandLine) {
     options.steps = args.integer("--steps", 1, 1'000'000'000'000);
     options.seed = static_cast<std::uint64_t>(args.integer("--seed", 0, INT64_MAX).value_or(0));
     options.tape = args.value("--tape");
+    if (options.tape && options.tape->empty())
+        throw CommandLineError("tapescope run: --tape takes a file's name, not an empty text");
     options.overwrite = args.has("--force");
     options.dataDir = args.value("--data");
     options.command = commandLine;

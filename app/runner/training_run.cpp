@@ -163,11 +163,16 @@ TrainingRun::TrainingRun(const plugins::ModelRegistry& registry, RunOptions opti
         throw plugins::UsageError(run.entry->name + " needs a data folder (--data DIR) with " +
                                   run.entry->dataHelp);
     }
+    if (run.options.dataDir && run.entry->dataHelp.empty()) {
+        throw plugins::UsageError(run.entry->name +
+                                  " trains on data it carries and takes no data folder: leave out "
+                                  "--data");
+    }
     std::error_code ignored;
     if (run.options.dataDir && !std::filesystem::is_directory(*run.options.dataDir, ignored)) {
         throw engine::DataError(*run.options.dataDir +
                                 ": is not a folder; --data takes the folder that holds " +
-                                (run.entry->needsDataDir ? run.entry->dataHelp : "data files"));
+                                run.entry->dataHelp);
     }
     run.build();
 }

@@ -105,7 +105,8 @@ struct ModelEntry {
     std::vector<Setting> settings = {};
     std::int64_t defaultSteps = 0;
     bool needsDataDir = false;
-    std::string dataHelp = {};  ///< which files --data must hold, and where to get them
+    /// Which files --data holds, and where to get them. Empty: the model takes no --data.
+    std::string dataHelp = {};
     std::vector<EmbeddedFile> sources = {};
     std::function<std::unique_ptr<Program>(const ProgramOptions&)> create = {};
 };

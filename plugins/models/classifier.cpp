@@ -32,6 +32,16 @@ std::int64_t countCorrect(const Tensor& logits, const Tensor& labels) {
     return correct;
 }
 
+/// The batch size, if the training part fills at least one. Throws DataError.
+std::int64_t batchThatFits(const ProgramOptions& options, std::int64_t samples) {
+    const std::int64_t batch = options.settings.integer("batch");
+    if (samples >= batch) return batch;
+    throw DataError(options.dataDir.value_or("the built-in data") + ": " + std::to_string(samples) +
+                    " samples are left to train on, fewer than a batch of " +
+                    std::to_string(batch) + "; give more data, or a smaller batch (--set batch=" +
+                    std::to_string(std::max<std::int64_t>(samples, 1)) + ")");
+}
+
 }  // namespace
 
 std::vector<Setting> Classifier::settings(double lr, std::int64_t width, double dropout) {
@@ -56,7 +66,7 @@ Classifier::Classifier(const data::TensorDataset& samples, const ProgramOptions&
 Classifier::Classifier(std::pair<data::TensorDataset, data::TensorDataset> parts,
                        const ProgramOptions& options)
     : m_options(options),
-      m_batch(options.settings.integer("batch")),
+      m_batch(batchThatFits(options, parts.first.size())),
       m_loader(parts.first, {.batch_size = m_batch, .shuffle = true, .drop_last = true}),
       m_validation(parts.second, {.batch_size = kValidationBatch}) {}
 

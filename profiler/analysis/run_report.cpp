@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/analysis/run_report.h"
 
+#include "engine/observe/observer.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 namespace tapescope::profiler {
 namespace {
@@ -49,7 +52,7 @@ Status addOperators(storage::TapeReader& tape, RunReport& report) {
     for (const storage::OpSummary& row : *summary) {
         RunReport::Operator op;
         op.name = row.name;
-        op.phase = phaseName(row.phase);
+        op.phase = engine::phaseName(static_cast<engine::Phase>(row.phase));
         op.calls = row.calls;
         op.totalNs = row.totalNs;
         op.selfNs = row.selfNs;
@@ -74,6 +77,38 @@ Status addScalars(storage::TapeReader& tape, RunReport& report) {
                                   static_cast<std::int64_t>(points->size())});
     }
     return {};
+}
+
+/// Reads every event and graph once: the summaries do not show that some can no longer be read.
+void findDamage(storage::TapeReader& tape, RunReport& report) {
+    constexpr std::size_t kEventsARead = 50'000;
+    const auto readAll = [&](const auto& read) {
+        for (std::int64_t cursor = 0;;) {
+            const auto part = read(cursor);
+            if (!part.ok()) {
+                report.damage.push_back(part.status().message());
+                return;
+            }
+            if (part->cursor == cursor) return;
+            cursor = part->cursor;
+        }
+    };
+    readAll([&](std::int64_t cursor) { return tape.opEvents(cursor, kEventsARead); });
+    readAll([&](std::int64_t cursor) { return tape.memoryEvents(cursor, kEventsARead); });
+    if (report.state == storage::TapeState::Live) return;  // its last graph may be replaced now
+    std::set<storage::GraphId> ids;
+    if (const auto graphs = tape.graphs(); graphs.ok()) {
+        for (const storage::Graph& graph : *graphs) ids.insert(graph.id);
+    }
+    if (const auto steps = tape.steps(); steps.ok()) {
+        for (const storage::StepRow& step : *steps) {
+            if (step.graph != 0) ids.insert(step.graph);
+        }
+    }
+    for (const storage::GraphId id : ids) {
+        if (const auto graph = tape.graph(id); !graph.ok())
+            report.damage.push_back(graph.status().message());
+    }
 }
 
 }  // namespace
@@ -104,24 +139,6 @@ std::string_view outcomeName(storage::RunOutcome outcome) {
     return "?";
 }
 
-std::string_view phaseName(storage::Phase phase) {
-    switch (phase) {
-        case storage::Phase::Other:
-            return "other";
-        case storage::Phase::Data:
-            return "data";
-        case storage::Phase::Forward:
-            return "forward";
-        case storage::Phase::Backward:
-            return "backward";
-        case storage::Phase::Optimizer:
-            return "optimizer";
-        case storage::Phase::Evaluate:
-            return "evaluate";
-    }
-    return "?";
-}
-
 Result<RunReport> makeRunReport(storage::TapeReader& tape) {
     RunReport report;
     auto info = tape.info();
@@ -141,6 +158,7 @@ Result<RunReport> makeRunReport(storage::TapeReader& tape) {
     report.losses = std::move(losses).value();
     auto log = tape.log();
     if (!log.ok()) return log.status();
+    findDamage(tape, report);
     for (storage::LogRow& row : *log) {
         if (row.severity != storage::Severity::Info) report.problems.push_back(std::move(row));
     }

@@ -11,7 +11,8 @@
 
 namespace tapescope::profiler {
 
-/// What a run did, in the numbers one asks for first. Computed from a tape; no event is scanned.
+/// What a run did, in the numbers one asks for first. They come from the tape's summaries; the
+/// events are only read to see whether they can be.
 struct RunReport {
     storage::RunInfo info;
     storage::TapeState state = storage::TapeState::Sealed;
@@ -47,12 +48,12 @@ struct RunReport {
     std::vector<Scalar> scalars;  ///< the last point of every tag, in the tape's order
     std::vector<storage::LossCount> losses;
     std::vector<storage::LogRow> problems;  ///< warnings and errors of the log
+    std::vector<std::string> damage;        ///< parts of the tape that cannot be read, and why
 };
 
 std::string_view stateName(storage::TapeState state);  ///< "live", "complete", "cut"
 std::string_view outcomeName(
     storage::RunOutcome outcome);  ///< "finished", "stopped", "failed", "unknown"
-std::string_view phaseName(storage::Phase phase);
 
 /// Blocks on disk. Errors are the reader's.
 storage::Result<RunReport> makeRunReport(storage::TapeReader& tape);

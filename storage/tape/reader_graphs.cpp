@@ -41,7 +41,7 @@ Result<Graph> TapeReader::graph(GraphId id) const {
             if (q.failed()) return db.error();
             return Status::error(
                 "\"" + db.path() + "\" has no graph " + std::to_string(id) +
-                ": it may have been an unfinished step's; read the list of graphs again");
+                ": it was an unfinished step's and has been replaced, or the tape is damaged");
         }
         graph = graphOf(q);
     }

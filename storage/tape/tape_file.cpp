@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <cmath>
 #include <cstdio>
 #include <fcntl.h>
@@ -81,6 +82,14 @@ fs::path folderOf(const std::string& path) {
 
 Status checkFolder(const std::string& path) {
     const fs::path folder = folderOf(path);
+    // Beside the tape lie files with longer names: the write-ahead log, and the new tape while it
+    // is made.
+    const std::size_t name = fs::path(path).filename().string().size();
+    if (constexpr std::size_t kLongest = NAME_MAX - 24; name > kLongest) {
+        return Status::error("cannot create " + quoted(path) + ": its name has " +
+                             std::to_string(name) + " bytes, a tape's may have " +
+                             std::to_string(kLongest) + ": choose a shorter one");
+    }
     std::error_code ec;
     if (!fs::exists(folder, ec)) {
         return Status::error("cannot create " + quoted(path) + ": folder " +
@@ -108,7 +117,7 @@ Status checkReplaceable(const std::string& path, bool overwrite) {
     }
     if (!overwrite) {
         return Status::error("cannot create " + quoted(path) +
-                             ": it exists already: choose another name or allow overwriting it");
+                             ": it exists already: choose another name, or overwrite it (--force)");
     }
     const auto old = openTapeFile(path);
     if (!old.ok()) return {};  // no tape, or too damaged to be one that somebody records to
@@ -231,6 +240,13 @@ Result<std::unique_ptr<Database>> openTapeFile(const std::string& path) {
             quoted(path) +
             " is empty, not a Tapescope tape: open a file that `tapescope run MODEL --tape "
             "FILE` has written");
+    }
+    // SQLite takes anything shorter than its header for a new database.
+    if (info.st_size < 100) {
+        return Status::error(
+            quoted(path) + " is not a Tapescope tape (" + std::to_string(info.st_size) +
+            " bytes, too few for one): open a file that `tapescope run MODEL --tape FILE` has "
+            "written");
     }
     if (access(path.c_str(), R_OK) != 0) {
         return Status::error("cannot read " + quoted(path) + " (" + systemError() +

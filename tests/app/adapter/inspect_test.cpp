@@ -172,6 +172,20 @@ TEST_F(Inspect, TensorStatsCountBins) {
         std::string::npos);
 }
 
+TEST_F(Inspect, NumbersThatCannotBeMeantAreRefusedWithTheRange) {
+    const Json input = client.variable("Inputs", "input");
+    for (const int bins : {-1, 65537}) {
+        const std::string refused = client.refusal(
+            "tensorStats", {{"memoryReference", input["memoryReference"]}, {"bins", bins}});
+        EXPECT_NE(refused.find("65536"), std::string::npos) << refused;
+    }
+    EXPECT_NE(client.refusal("stackTrace", {{"threadId", 7}}).find("thread 1"), std::string::npos);
+    for (const char* name : {"startFrame", "levels"}) {
+        EXPECT_NE(client.refusal("stackTrace", {{"threadId", 1}, {name, -1}}).find("negative"),
+                  std::string::npos);
+    }
+}
+
 TEST_F(Inspect, TensorSliceIsCutAtMaxElements) {
     const Json reference = client.variable("Inputs", "input")["memoryReference"];
     const Json all =

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sqlite3.h>
 #include <sstream>
 #include <string>
 #include <sys/wait.h>
@@ -42,11 +43,12 @@ protected:
         std::string out;
         std::string err;
     };
-    pid_t start(std::vector<std::string> words) const {
+    pid_t start(std::vector<std::string> words, const std::string& stdoutFile = {}) const {
         words.insert(words.begin(), TAPESCOPE_BINARY);
         const pid_t pid = fork();
         if (pid != 0) return pid;
-        const int out = open(file("out").c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600);
+        const int out = open((stdoutFile.empty() ? file("out") : stdoutFile).c_str(),
+                             O_CREAT | O_TRUNC | O_WRONLY, 0600);
         const int err = open(file("err").c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600);
         dup2(out, 1);
         dup2(err, 2);
@@ -62,7 +64,9 @@ protected:
         return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
                 readAll(file("out")), readAll(file("err"))};
     }
-    Outcome run(std::vector<std::string> words) const { return wait(start(std::move(words))); }
+    Outcome run(std::vector<std::string> words, const std::string& stdoutFile = {}) const {
+        return wait(start(std::move(words), stdoutFile));
+    }
 
     fs::path m_folder;
 };
@@ -134,11 +138,57 @@ TEST_F(Program, ForeignAndMissingFilesAreNamedWithExit1) {
     const Outcome foreign = run({"report", file("text.tape")});
     EXPECT_EQ(foreign.status, 1);
     EXPECT_NE(foreign.err.find("text.tape"), std::string::npos);
-    EXPECT_EQ(run({"run", "digits-mlp", "--data", file("nowhere"), "--steps", "1"}).status, 1);
+    EXPECT_EQ(run({"run", "mnist-cnn", "--data", file("nowhere"), "--steps", "1"}).status, 1);
     EXPECT_EQ(
         run({"run", "digits-mlp", "--tape", file("no/such/folder/a.tape"), "--steps", "1"}).status,
         1);
     EXPECT_EQ(run({"run", "mnist-cnn", "--steps", "1"}).status, 2);
+}
+
+TEST_F(Program, WhatCannotBeMeantIsNamedWithItsRemedy) {
+    const Outcome data = run({"run", "digits-mlp", "--data", m_folder.string(), "--steps", "1"});
+    EXPECT_EQ(data.status, 2);
+    EXPECT_NE(data.err.find("leave out --data"), std::string::npos) << data.err;
+    EXPECT_EQ(run({"run", "digits-mlp", "--steps", "1", "--tape", ""}).status, 2);
+    const Outcome name =
+        run({"run", "digits-mlp", "--steps", "1", "--tape", file(std::string(250, 'n'))});
+    EXPECT_EQ(name.status, 1);
+    EXPECT_NE(name.err.find("choose a shorter one"), std::string::npos) << name.err;
+    ASSERT_EQ(run({"run", "digits-mlp", "--steps", "1", "--tape", file("a.tape")}).status, 0);
+    const Outcome again = run({"run", "digits-mlp", "--steps", "1", "--tape", file("a.tape")});
+    EXPECT_NE(again.err.find("--force"), std::string::npos) << again.err;
+}
+
+TEST_F(Program, ReportNamesDamagedParts) {
+    const std::array<std::pair<const char*, const char*>, 4> damages{
+        {{"UPDATE op_event_chunk SET data = zeroblob(40)", "event"},
+         {"UPDATE memory_event_chunk SET data = x'00'", "event"},
+         {"DELETE FROM graph", "graph"},
+         {"DELETE FROM graph_node WHERE seq = 3", "graph"}}};
+    for (const auto& [sql, part] : damages) {
+        ASSERT_EQ(run({"run", "digits-mlp", "--steps", "3", "--force", "--quiet", "--tape",
+                       file("a.tape")})
+                      .status,
+                  0);
+        ASSERT_EQ(run({"report", file("a.tape")}).status, 0);
+        sqlite3* db = nullptr;
+        ASSERT_EQ(sqlite3_open(file("a.tape").c_str(), &db), SQLITE_OK);
+        EXPECT_EQ(sqlite3_exec(db, sql, nullptr, nullptr, nullptr), SQLITE_OK) << sql;
+        sqlite3_close(db);
+        const Outcome report = run({"report", file("a.tape")});
+        EXPECT_EQ(report.status, 1) << sql;
+        EXPECT_NE(report.err.find("a.tape"), std::string::npos) << report.err;
+        EXPECT_NE(report.err.find(part), std::string::npos) << report.err;
+        EXPECT_NE(report.out.find("Last scalars"), std::string::npos) << report.out;
+        const Outcome json = run({"report", file("a.tape"), "--json"});
+        EXPECT_FALSE(nlohmann::json::parse(json.out)["damage"].empty());
+    }
+}
+
+TEST_F(Program, OutputThatCannotBeWrittenIsAFailure) {
+    const Outcome outcome = run({"models"}, "/dev/full");
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_NE(outcome.err.find("could not be written"), std::string::npos) << outcome.err;
 }
 
 TEST_F(Program, CtrlCEndsWithAValidTape) {
