@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bandwidth of pointwise operators, reductions and norms; FLOP/s of matmul and conv.
+#include "bench/peer/peer_case.h"
+#include "engine/autograd/autograd.h"
+#include "engine/observe/context.h"
+#include "engine/ops/nn_functional.h"
+#include "engine/ops/pointwise.h"
+#include "engine/ops/reduce.h"
+#include "engine/ops/shape.h"
+
+namespace tapescope::bench {
+namespace {
+
+using namespace engine;
+
+constexpr std::int64_t kRows = 16384;
+constexpr std::int64_t kColumns = 1024;
+constexpr double kBytes = 4.0 * kRows * kColumns;  // of one tensor of 16 M floats
+
+template <class Fn>
+PeerCase unary(const char* name, double tensors, Fn fn) {
+    return {name,
+            [fn] {
+                return [fn, x = randn({kRows, kColumns})] {
+                    const NoGradGuard guard;
+                    fn(x);
+                };
+            },
+            tensors * kBytes};
+}
+
+PeerCase square(std::int64_t n) {
+    const auto size = static_cast<double>(n);
+    return {"matmul_" + std::to_string(n),
+            [n] {
+                return [a = randn({n, n}), b = randn({n, n})] {
+                    const NoGradGuard guard;
+                    matmul(a, b);
+                };
+            },
+            2 * size * size * size};
+}
+
+struct ConvShape {
+    const char* name;
+    Dims input;
+    Dims weight;
+    std::int64_t stride;
+    double flops;  ///< forward; backward does twice as many
+};
+
+PeerCase conv(const ConvShape& shape) {
+    return {shape.name,
+            [shape] {
+                const Conv2dParams params{.stride = {shape.stride, shape.stride},
+                                          .padding = {shape.weight[2] / 2, shape.weight[3] / 2}};
+                Tensor x = randn(shape.input).set_requires_grad(true);
+                Tensor w = randn(shape.weight).set_requires_grad(true);
+                const Tensor grad = ones_like(conv2d(x, w, {}, params));
+                return [=] {
+                    conv2d(x, w, {}, params).backward(grad);
+                    x.set_grad({});
+                    w.set_grad({});
+                };
+            },
+            3 * shape.flops};
+}
+
+}  // namespace
+
+std::vector<PeerCase> operatorCases() {
+    std::vector<PeerCase> cases{
+        {"add_16M",
+         [] {
+             return [a = randn({kRows, kColumns}), b = randn({kRows, kColumns})] {
+                 const NoGradGuard guard;
+                 add(a, b);
+             };
+         },
+         3 * kBytes},
+        {"add_row_16M",
+         [] {
+             return [a = randn({kRows, kColumns}), b = randn({kColumns})] {
+                 const NoGradGuard guard;
+                 add(a, b);
+             };
+         },
+         2 * kBytes},
+        unary("exp_16M", 2, [](const Tensor& x) { exp(x); }),
+        unary("tanh_16M", 2, [](const Tensor& x) { tanh(x); }),
+        unary("gelu_16M", 2, [](const Tensor& x) { gelu(x); }),
+        unary("relu_16M", 2, [](const Tensor& x) { relu(x); }),
+        unary("sum_16M", 1, [](const Tensor& x) { sum(x); }),
+        unary("sum_rows_16M", 1, [](const Tensor& x) { sum(x, {1}); }),
+        unary("sum_columns_16M", 1, [](const Tensor& x) { sum(x, {0}); }),
+        unary("amax_rows_16M", 1, [](const Tensor& x) { amax(x, {1}); }),
+        unary("softmax_16M", 2, [](const Tensor& x) { softmax(x, -1); }),
+        unary("transpose_copy_16M", 2, [](const Tensor& x) { contiguous(transpose(x, 0, 1)); }),
+        {"layer_norm_16M",
+         [] {
+             return [x = randn({kRows, kColumns}), w = ones({kColumns}), b = zeros({kColumns})] {
+                 const NoGradGuard guard;
+                 layer_norm(x, {kColumns}, w, b);
+             };
+         },
+         2 * kBytes},
+        {"batch_norm_train_8x64x112x112",
+         [] {
+             return [x = randn({8, 64, 112, 112}), w = ones({64}), b = zeros({64}),
+                     mean = zeros({64}), var = ones({64})] {
+                 const NoGradGuard guard;
+                 batch_norm(x, w, b, mean, var, true);
+             };
+         },
+         2 * 4.0 * 8 * 64 * 112 * 112},
+        {"max_pool_3x3_8x64x112x112",
+         [] {
+             return [x = randn({8, 64, 112, 112})] {
+                 const NoGradGuard guard;
+                 max_pool2d(x, {.kernel = {3, 3}, .stride = {2, 2}, .padding = {1, 1}});
+             };
+         },
+         4.0 * 8 * 64 * 112 * 112 * 1.25},
+        square(64),
+        square(512),
+        square(1024),
+        square(2048),
+        {"bmm_qk_96x128x64",
+         [] {
+             return [q = randn({96, 128, 64}), k = randn({96, 128, 64})] {
+                 const NoGradGuard guard;
+                 matmul(q, transpose(k, -2, -1));
+             };
+         },
+         2.0 * 96 * 128 * 128 * 64},
+    };
+    for (const ConvShape& shape : {ConvShape{"conv3x3_64_56_forward_backward",
+                                             {8, 64, 56, 56},
+                                             {64, 64, 3, 3},
+                                             1,
+                                             2.0 * 8 * 64 * 56 * 56 * 64 * 9},
+                                   ConvShape{"conv1x1_256_28_forward_backward",
+                                             {8, 256, 28, 28},
+                                             {128, 256, 1, 1},
+                                             1,
+                                             2.0 * 8 * 128 * 28 * 28 * 256},
+                                   ConvShape{"conv7x7_3_224_forward_backward",
+                                             {4, 3, 224, 224},
+                                             {64, 3, 7, 7},
+                                             2,
+                                             2.0 * 4 * 64 * 112 * 112 * 3 * 49}})
+        cases.push_back(conv(shape));
+    return cases;
+}
+
+}  // namespace tapescope::bench
