@@ -78,7 +78,6 @@ QString styleSheet(const Theme& theme) {
         "QHeaderView::section{background:%raised;color:%muted;border:0;border-right:1px solid "
         "%border;"
         "border-bottom:1px solid %border;padding:3px 6px}"
-        "QHeaderView::section:vertical{padding:0 6px}"
         "QHeaderView::up-arrow,QHeaderView::down-arrow{subcontrol-position:top "
         "center;width:8px;height:6px}"
         "QDockWidget{color:%muted}QDockWidget::title{background:%window;padding:4px "

@@ -17,6 +17,7 @@
 
 #include <QComboBox>
 #include <QFileDialog>
+#include <QFontInfo>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QKeyEvent>
@@ -222,6 +223,11 @@ void TensorView::Impl::applyTheme() {
     table->setFont(theme.smallMonoFont());
     table->horizontalHeader()->setFont(theme.smallMonoFont());
     table->verticalHeader()->setFont(theme.smallMonoFont());
+    // A header drawn by the application's style sheet takes its font from there only.
+    table->setStyleSheet(QStringLiteral("QHeaderView::section{font-family:'%1';font-size:%2px}"
+                                        "QHeaderView::section:vertical{padding:5px 6px 0 6px}")
+                             .arg(theme.smallMonoFont().family())
+                             .arg(QFontInfo(theme.smallMonoFont()).pixelSize()));
     table->horizontalHeader()->setDefaultSectionSize(
         metrics.horizontalAdvance(QStringLiteral("−0.000e-00")) + 14);
     table->verticalHeader()->setDefaultSectionSize(metrics.height() + 4);
