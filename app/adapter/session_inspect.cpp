@@ -41,7 +41,7 @@ std::string baseName(const std::string& path) { return path.substr(path.find_las
 
 template <class T>
 Json elementJson(T value) {
-    if constexpr (std::is_floating_point_v<T>) {
+    if constexpr (engine::kIsFloatingElement<T>) {
         return jsonNumber(static_cast<double>(value));
     } else {
         return value;
@@ -219,7 +219,7 @@ Json Session::Impl::tensorSlice(const Json& arguments) {
     if (limit < 0) throw RequestError("The argument \"maxElements\" must be 0 or more.");
     const std::int64_t count = std::min({view.numel(), limit, kMaxSliceElements});
     Json values = Json::array();
-    engine::visitDType(view.dtype(), [&]<class T>() {
+    engine::visitEveryDType(view.dtype(), [&]<class T>() {
         engine::debug::forEachRun<T>(view, 0, count,
                                      [&](const T* from, std::int64_t n, std::int64_t stride) {
                                          for (std::int64_t i = 0; i < n; ++i)

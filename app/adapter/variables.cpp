@@ -45,10 +45,10 @@ std::string elementText(T value) {
 
 /// The element at a row-major position.
 std::string elementText(const Tensor& tensor, std::int64_t at) {
-    return engine::visitDType(tensor.dtype(), [&]<class T>() {
+    return engine::visitEveryDType(tensor.dtype(), [&]<class T>() {
         T value{};
         engine::debug::copyElements<T>(tensor, at, std::span(&value, 1));
-        return elementText(value);
+        return elementText(static_cast<engine::Widened<T>>(value));
     });
 }
 

@@ -11,6 +11,7 @@ namespace {
 
 // Only the size of an element matters to a copy; these may point at elements of any type.
 using Word1 = std::uint8_t;
+using Word2 [[gnu::may_alias]] = std::uint16_t;
 using Word4 [[gnu::may_alias]] = std::uint32_t;
 using Word8 [[gnu::may_alias]] = std::uint64_t;
 
@@ -108,6 +109,16 @@ void copyTransposed(const StridedPlan<2>& plan, int d, T* out, const T* source) 
 
 }  // namespace
 
+UnaryLoop convertLoop(DType to, DType from) {
+    return loops().convert.loops[static_cast<unsigned>(to)][static_cast<unsigned>(from)];
+}
+
+Tensor converted(const Tensor& source, DType dtype) {
+    Tensor out = Tensor::empty(source.sizes(), dtype, MemoryRole::Temporary);
+    copyTensor(out, source);
+    return out;
+}
+
 void copyTensor(const Tensor& out, const Tensor& source) {
     const std::int64_t n = out.numel();
     if (n == 0) return;
@@ -116,8 +127,7 @@ void copyTensor(const Tensor& out, const Tensor& source) {
     const auto sourceBytes = static_cast<std::int64_t>(itemSize(source.dtype()));
     auto* y = static_cast<char*>(out.data_ptr());
     const auto* x = static_cast<const char*>(source.data_ptr());
-    const UnaryLoop loop = loops().unary.converts[static_cast<unsigned>(out.dtype())]
-                                                 [static_cast<unsigned>(source.dtype())];
+    const UnaryLoop loop = convertLoop(out.dtype(), source.dtype());
 
     if (out.is_contiguous() && source.is_contiguous() && source.numel() == n) {
         parallelFor(n, kGrain, [&](std::int64_t begin, std::int64_t end) {
@@ -141,6 +151,9 @@ void copyTensor(const Tensor& out, const Tensor& source) {
         if (outBytes == 4)
             return copyTransposed(plan, d, static_cast<Word4*>(to),
                                   static_cast<const Word4*>(from));
+        if (outBytes == 2)
+            return copyTransposed(plan, d, static_cast<Word2*>(to),
+                                  static_cast<const Word2*>(from));
         return copyTransposed(plan, d, static_cast<Word1*>(to), static_cast<const Word1*>(from));
     }
     parallelRows(plan, kGrain, [&](const std::array<std::int64_t, 2>& starts, std::int64_t count) {

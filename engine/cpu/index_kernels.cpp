@@ -40,9 +40,9 @@ void gatherTyped(const Tensor& x, int dim, const Tensor& index, const Tensor& ou
     fromStrides[dim] = 0;
     const auto plan = planStrided<3>(
         to.sizes, {to.strides, indexStrides(index, dim, to.sizes.size()), fromStrides});
-    T* const o = out.data<T>();
+    T* const o = static_cast<T*>(out.data_ptr());
     const std::int64_t* const at = index.data<std::int64_t>();
-    const T* const source = x.data<T>();
+    const T* const source = static_cast<const T*>(x.data_ptr());
     const std::int64_t os = plan.innerStride(0);
     const std::int64_t is = plan.innerStride(1);
     const std::int64_t xs = plan.innerStride(2);
@@ -133,7 +133,17 @@ void checkIndexRange(std::string_view op, const Tensor& index, int dim, std::int
 
 void gatherInto(const Tensor& x, int dim, const Tensor& index, const Tensor& out) {
     if (out.numel() == 0) return;
-    visitDType(x.dtype(), [&]<class T>() { gatherTyped<T>(x, dim, index, out); });
+    // Elements are only moved: their size is all that matters.
+    switch (itemSize(x.dtype())) {
+        case 1:
+            return gatherTyped<std::uint8_t>(x, dim, index, out);
+        case 2:
+            return gatherTyped<std::uint16_t>(x, dim, index, out);
+        case 4:
+            return gatherTyped<std::uint32_t>(x, dim, index, out);
+        default:
+            return gatherTyped<std::uint64_t>(x, dim, index, out);
+    }
 }
 
 void scatterAddInto(const Tensor& out, int dim, const Tensor& index, const Tensor& source) {

@@ -6,10 +6,13 @@
 namespace tapescope::engine::cpu {
 namespace {
 
-constexpr Loops kBase{base::kUnaryTable, base::kBinaryTable, base::kReduceTable};
+constexpr Loops kBase{base::kConvertTable, base::kUnaryTable, base::kBinaryTable,
+                      base::kReduceTable};
 #if TAPESCOPE_X86_ISAS
-constexpr Loops kAvx2{avx2::kUnaryTable, avx2::kBinaryTable, avx2::kReduceTable};
-constexpr Loops kAvx512{avx512::kUnaryTable, avx512::kBinaryTable, avx512::kReduceTable};
+constexpr Loops kAvx2{avx2::kConvertTable, avx2::kUnaryTable, avx2::kBinaryTable,
+                      avx2::kReduceTable};
+constexpr Loops kAvx512{avx512::kConvertTable, avx512::kUnaryTable, avx512::kBinaryTable,
+                        avx512::kReduceTable};
 
 bool haveAvx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
 bool haveAvx512() {

@@ -11,6 +11,7 @@ enum class Isa : std::uint8_t { Base, Avx2, Avx512 };
 std::string_view isaName(Isa isa);
 
 struct Loops {
+    const ConvertTable& convert;
     const UnaryTable& unary;
     const BinaryTable& binary;
     const ReduceTable& reduce;

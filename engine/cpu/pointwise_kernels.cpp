@@ -7,7 +7,9 @@
 #include "engine/errors.h"
 #include "engine/tensor/tensor_impl.h"
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace tapescope::engine::cpu {
 namespace {
@@ -93,37 +95,120 @@ std::int64_t grainOf(UnaryOp op, DType dtype) {
     return library ? kGrain / 4 : kGrain;
 }
 
-void apply(UnaryLoop loop, const Tensor& out, const Tensor& x, const LoopParams& params,
-           std::int64_t grain) {
-    const Operand y(out);
-    const Operand a(x);
-    walk<1>(out, {&x}, grain, [&](std::int64_t n, const auto& starts, const auto& strides) {
-        loop(n, y.plus(starts[0]), strides[0], a.plus(starts[1]), strides[1], params);
+/// An operand read, or written, in another type than its own: a block at a time by way of a buffer
+/// in the first-level cache.
+class Converting {
+public:
+    static constexpr std::int64_t kBlock = 512;
+
+    Converting(const Tensor& t, DType as)
+        : m_operand(t),
+          m_read(t.dtype() == as ? nullptr : convertLoop(as, t.dtype())),
+          m_write(t.dtype() == as ? nullptr : convertLoop(t.dtype(), as)) {}
+
+    using Buffer = std::array<std::uint64_t, kBlock>;
+    /// n elements from `offset` on, `stride` apart; stride becomes that of the result.
+    const void* read(std::int64_t n, std::int64_t offset, std::int64_t& stride,
+                     Buffer& buffer) const {
+        const void* from = m_operand.plus(offset);
+        if (!m_read) return from;
+        m_read(stride == 0 ? 1 : n, buffer.data(), 1, from, stride, {});
+        if (stride != 0) stride = 1;
+        return buffer.data();
+    }
+    /// Where to write n elements for finish(), `stride` apart.
+    void* begin(std::int64_t offset, std::int64_t& stride, Buffer& buffer) const {
+        if (!m_write) return m_operand.plus(offset);
+        stride = 1;
+        return buffer.data();
+    }
+    void finish(std::int64_t n, std::int64_t offset, std::int64_t stride,
+                const Buffer& buffer) const {
+        if (m_write) m_write(n, m_operand.plus(offset), stride, buffer.data(), 1, {});
+    }
+
+private:
+    Operand m_operand;
+    UnaryLoop m_read;
+    UnaryLoop m_write;
+};
+
+/// call(n, out, stride, inputs, strides) over all elements, inputs read as `type` and out written
+/// as outType. The elements' own types are told apart here alone: no loop knows the 16-bit floats
+/// or the small integers.
+template <std::size_t N, class Call>
+void applyAs(DType outType, DType type, const Tensor& out,
+             const std::array<const Tensor*, N>& inputs, std::int64_t grain, const Call& call) {
+    bool plain = out.dtype() == outType;
+    for (const Tensor* t : inputs) plain = plain && t->dtype() == type;
+    if (plain) {
+        const Operand y(out);
+        std::array<Operand, N> x = [&]<std::size_t... k>(std::index_sequence<k...>) {
+            return std::array<Operand, N>{Operand(*inputs[k])...};
+        }
+        (std::make_index_sequence<N>{});
+        walk<N>(out, inputs, grain, [&](std::int64_t n, const auto& starts, const auto& strides) {
+            std::array<const void*, N> from;
+            std::array<std::int64_t, N> steps;
+            for (std::size_t k = 0; k < N; ++k) {
+                from[k] = x[k].plus(starts[k + 1]);
+                steps[k] = strides[k + 1];
+            }
+            call(n, y.plus(starts[0]), strides[0], from, steps);
+        });
+        return;
+    }
+    const Converting y(out, outType);
+    const std::array<Converting, N> x = [&]<std::size_t... k>(std::index_sequence<k...>) {
+        return std::array<Converting, N>{Converting(*inputs[k], type)...};
+    }
+    (std::make_index_sequence<N>{});
+    walk<N>(out, inputs, grain, [&](std::int64_t n, const auto& starts, const auto& strides) {
+        std::array<Converting::Buffer, N + 1> buffers;
+        for (std::int64_t at = 0; at < n; at += Converting::kBlock) {
+            const std::int64_t count = std::min(Converting::kBlock, n - at);
+            std::array<const void*, N> from;
+            std::array<std::int64_t, N> steps;
+            for (std::size_t k = 0; k < N; ++k) {
+                steps[k] = strides[k + 1];
+                from[k] = x[k].read(count, starts[k + 1] + at * steps[k], steps[k], buffers[k]);
+            }
+            const std::int64_t offset = starts[0] + at * strides[0];
+            std::int64_t step = strides[0];
+            void* const to = y.begin(offset, step, buffers[N]);
+            call(count, to, step, from, steps);
+            y.finish(count, offset, strides[0], buffers[N]);
+        }
     });
 }
 
-void apply(BinaryLoop loop, const Tensor& out, const Tensor& first, const Tensor& second,
+void apply(UnaryLoop loop, DType outType, DType type, const Tensor& out, const Tensor& x,
            const LoopParams& params, std::int64_t grain) {
-    const Operand y(out);
-    const Operand a(first);
-    const Operand b(second);
-    walk<2>(out, {&first, &second}, grain,
-            [&](std::int64_t n, const auto& starts, const auto& strides) {
-                loop(n, y.plus(starts[0]), strides[0], a.plus(starts[1]), strides[1],
-                     b.plus(starts[2]), strides[2], params);
-            });
+    applyAs<1>(outType, type, out, {&x}, grain,
+               [&](std::int64_t n, void* y, std::int64_t stride, const auto& in,
+                   const auto& steps) { loop(n, y, stride, in[0], steps[0], params); });
 }
 
-void apply(TernaryLoop loop, const Tensor& out, const Tensor& first, const Tensor& second,
-           const Tensor& third) {
+void apply(BinaryLoop loop, DType outType, DType type, const Tensor& out, const Tensor& first,
+           const Tensor& second, const LoopParams& params, std::int64_t grain) {
+    applyAs<2>(
+        outType, type, out, {&first, &second}, grain,
+        [&](std::int64_t n, void* y, std::int64_t stride, const auto& in, const auto& steps) {
+            loop(n, y, stride, in[0], steps[0], in[1], steps[1], params);
+        });
+}
+
+/// out = condition ? first : second, all values of out's type: elements are moved as they are.
+void select(const Tensor& out, const Tensor& condition, const Tensor& first, const Tensor& second) {
+    const TernaryLoop loop = loops().binary.ternary[at(TernaryOp::Where)][at(out.dtype())];
     const Operand y(out);
+    const Operand c(condition);
     const Operand a(first);
     const Operand b(second);
-    const Operand c(third);
-    walk<3>(out, {&first, &second, &third}, kGrain,
+    walk<3>(out, {&condition, &first, &second}, kGrain,
             [&](std::int64_t n, const auto& starts, const auto& strides) {
-                loop(n, y.plus(starts[0]), strides[0], a.plus(starts[1]), strides[1],
-                     b.plus(starts[2]), strides[2], c.plus(starts[3]), strides[3]);
+                loop(n, y.plus(starts[0]), strides[0], c.plus(starts[1]), strides[1],
+                     a.plus(starts[2]), strides[2], b.plus(starts[3]), strides[3]);
             });
 }
 
@@ -136,8 +221,8 @@ Loop require(Loop loop, DType dtype) {
 
 /// Integers have no fractions to give: PyTorch refuses a negative number as their exponent.
 void checkIntegerPower(const Tensor& exponent) {
-    if (exponent.dtype() == DType::I64 && exponent.impl()->wrappedNumber &&
-        *exponent.data<std::int64_t>() < 0)
+    if (isIntegral(exponent.dtype()) && exponent.dim() == 0 &&
+        (exponent.impl()->wrappedNumber || exponent.dtype() != DType::I64) && exponent.item() < 0)
         throw Error(
             "pow: integers to negative integer powers are not allowed; convert the base with to(x, "
             "DType::F32)");
@@ -146,41 +231,46 @@ void checkIntegerPower(const Tensor& exponent) {
 }  // namespace
 
 void runUnary(UnaryOp op, const OpArgs& args, std::span<Tensor> outputs) {
-    const DType dtype = args[0].dtype();
-    const UnaryLoop loop = require(loops().unary.loops[at(op)][at(dtype)], dtype);
-    apply(loop, outputs[0], args[0], paramsOf(args.attrs), grainOf(op, dtype));
+    const DType type = computeType(args[0].dtype());
+    const UnaryLoop loop = require(loops().unary.loops[at(op)][at(type)], type);
+    apply(loop, type, type, outputs[0], args[0], paramsOf(args.attrs), grainOf(op, type));
 }
 
 void runTest(TestOp op, const OpArgs& args, std::span<Tensor> outputs) {
-    const UnaryLoop loop = loops().unary.tests[at(op)][at(args[0].dtype())];
-    apply(loop, outputs[0], args[0], {}, kGrain);
+    const DType type = computeType(args[0].dtype());
+    apply(loops().unary.tests[at(op)][at(type)], DType::Bool, type, outputs[0], args[0], {},
+          kGrain);
 }
 
 void runBinary(BinaryOp op, const OpArgs& args, std::span<Tensor> outputs) {
-    const DType dtype = args[0].dtype();
-    const BinaryLoop loop = require(loops().binary.loops[at(op)][at(dtype)], dtype);
+    const DType type = computeType(args[0].dtype());
+    const BinaryLoop loop = require(loops().binary.loops[at(op)][at(type)], type);
     if (op == BinaryOp::Pow) checkIntegerPower(args[1]);
     const std::int64_t grain = op == BinaryOp::Pow ? kGrain / 4 : kGrain;
-    apply(loop, outputs[0], args[0], withoutOverlap(outputs[0], args[1]), paramsOf(args.attrs),
-          grain);
+    apply(loop, type, type, outputs[0], args[0], withoutOverlap(outputs[0], args[1]),
+          paramsOf(args.attrs), grain);
 }
 
 void runCompare(CompareOp op, const OpArgs& args, std::span<Tensor> outputs) {
-    const BinaryLoop loop = loops().binary.compares[at(op)][at(args[0].dtype())];
-    apply(loop, outputs[0], args[0], args[1], {}, kGrain);
+    const DType type = computeType(args[0].dtype());
+    apply(loops().binary.compares[at(op)][at(type)], DType::Bool, type, outputs[0], args[0],
+          args[1], {}, kGrain);
 }
 
 void runTernary(TernaryOp op, const OpArgs& args, std::span<Tensor> outputs) {
-    const DType dtype = outputs[0].dtype();
-    apply(require(loops().binary.ternary[at(op)][at(dtype)], dtype), outputs[0], args[0], args[1],
-          args[2]);
+    if (op == TernaryOp::Where) return select(outputs[0], args[0], args[1], args[2]);
+    const DType type = computeType(outputs[0].dtype());
+    const TernaryLoop loop = require(loops().binary.ternary[at(op)][at(type)], type);
+    applyAs<3>(
+        type, type, outputs[0], {&args[0], &args[1], &args[2]}, kGrain,
+        [&](std::int64_t n, void* y, std::int64_t stride, const auto& in, const auto& steps) {
+            loop(n, y, stride, in[0], steps[0], in[1], steps[1], in[2], steps[2]);
+        });
 }
 
 void maskedFill(const OpArgs& args, std::span<Tensor> outputs) {
-    const DType dtype = outputs[0].dtype();
-    Tensor value = Tensor::scalar(args.attrs.real(0), dtype);
-    apply(loops().binary.ternary[at(TernaryOp::Where)][at(dtype)], outputs[0], args[1], value,
-          args[0]);
+    const Tensor value = Tensor::scalar(args.attrs.real(0), outputs[0].dtype());
+    select(outputs[0], args[1], value, args[0]);
 }
 
 void convert(const OpArgs& args, std::span<Tensor> outputs) { copyTensor(outputs[0], args[0]); }
@@ -194,10 +284,14 @@ void fill(const OpArgs& args, std::span<Tensor> outputs) {
     const double value =
         args.attrs.has(0) && std::holds_alternative<double>(args.attrs[0]) ? args.attrs.real(0) : 0;
     const Tensor scalar = Tensor::scalar(value, out.dtype());
-    apply(loops().unary.converts[at(out.dtype())][at(out.dtype())], out, scalar, {}, kGrain);
+    apply(convertLoop(out.dtype(), out.dtype()), out.dtype(), out.dtype(), out, scalar, {}, kGrain);
 }
 
-bool takes(UnaryOp op, DType dtype) { return loops().unary.loops[at(op)][at(dtype)] != nullptr; }
-bool takes(BinaryOp op, DType dtype) { return loops().binary.loops[at(op)][at(dtype)] != nullptr; }
+bool takes(UnaryOp op, DType dtype) {
+    return loops().unary.loops[at(op)][at(computeType(dtype))] != nullptr;
+}
+bool takes(BinaryOp op, DType dtype) {
+    return loops().binary.loops[at(op)][at(computeType(dtype))] != nullptr;
+}
 
 }  // namespace tapescope::engine::cpu

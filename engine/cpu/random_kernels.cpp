@@ -52,7 +52,7 @@ private:
 };
 
 template <class T>
-constexpr std::int64_t kWordsPerElement = std::is_same_v<T, float> ? 1 : 2;
+constexpr std::int64_t kWordsPerElement = std::is_same_v<T, double> ? 2 : 1;
 /// Elements one block of four words gives.
 template <class T>
 constexpr std::int64_t kPerBlock = 4 / kWordsPerElement<T>;
@@ -61,8 +61,12 @@ constexpr std::int64_t kPerBlock = 4 / kWordsPerElement<T>;
 template <class T>
 std::array<double, static_cast<std::size_t>(kPerBlock<T>)> uniforms(
     const std::array<std::uint32_t, 4>& w) {
-    if constexpr (std::is_same_v<T, float>) {
-        const auto u = [](std::uint32_t word) { return static_cast<double>(word >> 8) * 0x1p-24; };
+    if constexpr (kWordsPerElement<T> == 1) {
+        // As many bits as T's significand has: none rounds up to 1.
+        constexpr int kBits = std::is_same_v<T, float> ? 24 : std::is_same_v<T, Half> ? 11 : 8;
+        const auto u = [](std::uint32_t word) {
+            return static_cast<double>(word >> (32 - kBits)) / static_cast<double>(1 << kBits);
+        };
         return {u(w[0]), u(w[1]), u(w[2]), u(w[3])};
     } else {
         const auto u = [](std::uint32_t high, std::uint32_t low) {
@@ -92,8 +96,12 @@ void drawBlocks(const Tensor& out, const Fill& fill) {
 }  // namespace
 
 void rand(const OpArgs&, std::span<Tensor> outputs) {
-    visitFloating(outputs[0].dtype(),
-                  [&]<class T>() { drawBlocks<T>(outputs[0], [](const auto& u) { return u; }); });
+    const auto draw = [&]<class T>() {
+        drawBlocks<T>(outputs[0], [](const auto& u) { return u; });
+    };
+    if (outputs[0].dtype() == DType::F16) return draw.operator()<Half>();
+    if (outputs[0].dtype() == DType::BF16) return draw.operator()<BFloat16>();
+    visitFloating(outputs[0].dtype(), draw);
 }
 
 void randn(const OpArgs&, std::span<Tensor> outputs) {

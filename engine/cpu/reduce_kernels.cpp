@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/cpu/reduce_kernels.h"
 
+#include "engine/cpu/copy.h"
 #include "engine/cpu/isa.h"
 #include "engine/cpu/parallel.h"
 #include "engine/cpu/reduce_plan.h"
@@ -41,8 +42,30 @@ struct Reduction {
     ReduceOp op;
     bool floating;
     const char* params;
+    UnaryLoop widen;  ///< to the type the loops take; null: x has it
 
-    const void* element(std::int64_t offset) const { return x + offset * itemBytes; }
+    /// A row, or a row of columns, of at most kColumnTile elements in the loops' type.
+    using Buffer = std::array<std::uint64_t, kColumnTile>;
+    void takeRow(std::int64_t n, const char* from, std::int64_t stride, void* acc,
+                 const void* param) const {
+        if (!widen) return row(n, from, stride, acc, param);
+        Buffer buffer;
+        for (std::int64_t at = 0; at < n; at += kColumnTile) {
+            const std::int64_t count = std::min(kColumnTile, n - at);
+            widen(count, buffer.data(), 1, from + at * stride * itemBytes, stride, {});
+            row(count, buffer.data(), 1, acc, param);
+        }
+    }
+    void takeColumns(std::int64_t rows, std::int64_t rowStride, std::int64_t count,
+                     const char* from, void* acc, const void* param) const {
+        if (!widen) return columns(rows, rowStride, count, from, acc, param);
+        Buffer buffer;
+        for (std::int64_t r = 0; r < rows; ++r) {
+            widen(count, buffer.data(), 1, from + r * rowStride * itemBytes, 1, {});
+            columns(1, 0, count, buffer.data(), acc, param);
+        }
+    }
+    const char* element(std::int64_t offset) const { return x + offset * itemBytes; }
     const void* param(std::int64_t output) const { return params ? params + output * 8 : nullptr; }
     /// acc[o] takes partials[c * outputs + o] for every c.
     void combine(void* acc, const void* partials, std::int64_t outputs, std::int64_t chunks) const {
@@ -72,7 +95,7 @@ void reduceRows(const Reduction& r, const ReducePlan& plan, void* acc) {
         for (std::int64_t i = chunk * rowsPerChunk; i < end; ++i) {
             const std::int64_t from = i % pieces * piece;
             const std::int64_t at = base + outer.offset(i / pieces) + from * stride;
-            r.row(std::min(piece, length - from), r.element(at), stride, into, r.param(output));
+            r.takeRow(std::min(piece, length - from), r.element(at), stride, into, r.param(output));
         }
     };
     const auto slot = [](void* base, std::int64_t i) {
@@ -117,9 +140,9 @@ void reduceColumns(const Reduction& r, const ReducePlan& plan, void* acc) {
         for (std::int64_t i = chunk * rowsPerChunk; i < end;) {
             const std::int64_t within = i % runLength;
             const std::int64_t n = std::min(runLength - within, end - i);
-            r.columns(n, runStride, count,
-                      r.element(base + outerReduced.offset(i / runLength) + within * runStride),
-                      into + first * 8, r.param(first));
+            r.takeColumns(n, runStride, count,
+                          r.element(base + outerReduced.offset(i / runLength) + within * runStride),
+                          into + first * 8, r.param(first));
             i += n;
         }
     };
@@ -178,14 +201,16 @@ void reduceInto(ReduceOp op, const Tensor& x, const std::array<bool, kMaxRank>& 
     if (x.numel() == 0) return;
     const ReducePlan plan(x, mask);
     const auto o = static_cast<unsigned>(op);
-    const auto t = static_cast<unsigned>(x.dtype());
+    const DType type = computeType(x.dtype());
+    const auto t = static_cast<unsigned>(type);
     const Reduction r{static_cast<const char*>(x.data_ptr()),
                       static_cast<std::int64_t>(itemSize(x.dtype())),
                       loops().reduce.rows[o][t],
                       loops().reduce.columns[o][t],
                       op,
                       isFloating(x.dtype()),
-                      static_cast<const char*>(params)};
+                      static_cast<const char*>(params),
+                      type == x.dtype() ? nullptr : convertLoop(type, x.dtype())};
     const bool denseColumns = plan.kept.lastStride() == 1 && plan.kept.lastSize() >= 4;
     if (denseColumns && plan.reduced.lastStride() != 1) {
         reduceColumns(r, plan, acc);
@@ -211,7 +236,7 @@ Dims dimsOf(const Attrs& attrs) { return attrs.has(0) ? attrs.dims(0) : Dims{}; 
 /// out[o] = finish(accumulator), converted to out's dtype.
 template <class A, class Finish>
 void store(const A* acc, const Tensor& out, const Finish& finish) {
-    visitDType(out.dtype(), [&]<class T>() {
+    visitEveryDType(out.dtype(), [&]<class T>() {
         T* y = out.data<T>();
         const std::int64_t n = out.numel();
         for (std::int64_t o = 0; o < n; ++o) y[o] = static_cast<T>(finish(acc[o]));

@@ -154,10 +154,15 @@ Tensor read_idx(ByteSource source, DType dtype) {
             return readValues<double>(source, header);
         case DType::I64:
             return readValues<std::int64_t>(source, header);
-        case DType::Bool:
+        case DType::I32:
+            return readValues<std::int32_t>(source, header);
+        case DType::U8:
+            return readValues<std::uint8_t>(source, header);
+        default:
             break;
     }
-    throw DTypeError("read_idx: the values cannot become bool; ask for float32, float64 or int64");
+    throw DTypeError("read_idx: the values cannot become " + std::string(dtypeName(dtype)) +
+                     "; ask for float32, float64, int64, int32 or uint8");
 }
 
 Tensor read_idx(const std::string& path, DType dtype) {

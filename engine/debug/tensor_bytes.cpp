@@ -14,7 +14,7 @@ std::size_t copyBytes(const Tensor& tensor, std::size_t offset, std::span<std::b
     const std::size_t total = tensor.nbytes();
     if (offset >= total) return 0;
     const std::size_t count = std::min(out.size(), total - offset);
-    visitDType(tensor.dtype(), [&]<class T>() {
+    visitEveryDType(tensor.dtype(), [&]<class T>() {
         const auto first = static_cast<std::int64_t>(offset / sizeof(T));
         const auto end = static_cast<std::int64_t>((offset + count + sizeof(T) - 1) / sizeof(T));
         std::size_t skip = offset % sizeof(T);  // of the first element

@@ -23,8 +23,8 @@ template <class T, class Fn>
 void forEachFinite(const Tensor& t, Fn&& fn) {
     forEachRun<T>(t, 0, t.numel(), [&](const T* from, std::int64_t count, std::int64_t stride) {
         for (std::int64_t i = 0; i < count; ++i) {
-            const T value = from[i * stride];
-            if constexpr (std::is_floating_point_v<T>) {
+            const Widened<T> value = from[i * stride];
+            if constexpr (kIsFloatingElement<T>) {
                 if (!std::isfinite(value)) continue;
             }
             fn(value);
@@ -34,10 +34,10 @@ void forEachFinite(const Tensor& t, Fn&& fn) {
 
 template <class T>
 void countNonFinite(const Tensor& t, TensorStats& stats) {
-    if constexpr (std::is_floating_point_v<T>) {
+    if constexpr (kIsFloatingElement<T>) {
         forEachRun<T>(t, 0, t.numel(), [&](const T* from, std::int64_t count, std::int64_t stride) {
             for (std::int64_t i = 0; i < count; ++i) {
-                const T value = from[i * stride];
+                const Widened<T> value = from[i * stride];
                 stats.nanCount += std::isnan(value) ? 1 : 0;
                 stats.infCount += std::isinf(value) ? 1 : 0;
             }
@@ -49,17 +49,17 @@ template <class T>
 void addMoments(const Tensor& t, TensorStats& stats) {
     const std::int64_t finite = stats.numel - stats.nanCount - stats.infCount;
     if (finite == 0) return;
-    T low = std::numeric_limits<T>::max();
-    T high = std::numeric_limits<T>::lowest();
+    Widened<T> low = std::numeric_limits<Widened<T>>::max();
+    Widened<T> high = std::numeric_limits<Widened<T>>::lowest();
     Sum<T> sum = 0;
-    forEachFinite<T>(t, [&](T value) {
+    forEachFinite<T>(t, [&](Widened<T> value) {
         low = std::min(low, value);
         high = std::max(high, value);
         sum += static_cast<Sum<T>>(value);
     });
     const Sum<T> mean = sum / static_cast<Sum<T>>(finite);
     Sum<T> squares = 0;
-    forEachFinite<T>(t, [&](T value) {
+    forEachFinite<T>(t, [&](Widened<T> value) {
         const Sum<T> distance = static_cast<Sum<T>>(value) - mean;
         squares += distance * distance;
     });
@@ -91,7 +91,7 @@ void addHistogram(const Tensor& t, int bins, TensorStats& stats) {
     const auto scale = static_cast<Sum<T>>(1 / width);
     const auto start = static_cast<Sum<T>>(low);
     const auto last = static_cast<std::size_t>(bins - 1);
-    forEachFinite<T>(t, [&](T value) {
+    forEachFinite<T>(t, [&](Widened<T> value) {
         // An int64 may lie below its minimum rounded to double.
         const Sum<T> distance = std::max(static_cast<Sum<T>>(value) - start, Sum<T>{0});
         std::size_t bin = std::min(static_cast<std::size_t>(distance * scale), last);
@@ -114,7 +114,7 @@ TensorStats tensorStats(const Tensor& tensor, int bins) {
     }
     TensorStats stats;
     stats.numel = tensor.numel();
-    visitDType(tensor.dtype(), [&]<class T>() {
+    visitEveryDType(tensor.dtype(), [&]<class T>() {
         countNonFinite<T>(tensor, stats);
         addMoments<T>(tensor, stats);
         if (bins > 0 && !std::isnan(stats.min)) addHistogram<T>(tensor, bins, stats);

@@ -32,7 +32,7 @@ Dims parseDims(std::string_view text) {
 }
 
 DType parseDType(std::string_view text) {
-    for (const DType dtype : {DType::Bool, DType::I64, DType::F64}) {
+    for (const DType dtype : kAllDTypes) {
         if (text == dtypeName(dtype)) return dtype;
     }
     return DType::F32;

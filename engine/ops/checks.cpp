@@ -38,7 +38,7 @@ void checkIndexDType(std::string_view op, const Tensor& index, std::string_view 
 
 void checkFloating(std::string_view op, std::string_view what, const Tensor& x) {
     if (!isFloating(x.dtype()))
-        throw DTypeError(message(op, ": ", what, " must be float32 or float64, not ", x.dtype(),
+        throw DTypeError(message(op, ": ", what, " must be floating point, not ", x.dtype(),
                                  "; convert it with to()"));
 }
 

@@ -36,7 +36,7 @@ void checkRank(std::string_view op, std::string_view what, const Tensor& x, int 
                std::string_view layout = "");
 /// Throws DTypeError unless index is int64.
 void checkIndexDType(std::string_view op, const Tensor& index, std::string_view what = "index");
-/// Throws DTypeError unless x is float32 or float64.
+/// Throws DTypeError unless x is floating point.
 void checkFloating(std::string_view op, std::string_view what, const Tensor& x);
 /// Throws DTypeError unless both have one dtype.
 void checkSameDType(std::string_view op, std::string_view whatA, const Tensor& a,

@@ -29,6 +29,7 @@ constexpr OpDef comparison(std::string_view name) {
             .args = kInputOther,
             .types = TypeRule::Promote,
             .infer = inferCompare<row>,
+            .native = kEveryType,
             .kernels = {cpu::compare<op>}};
 }
 template <TestOp op>
@@ -37,6 +38,7 @@ constexpr OpDef test(std::string_view name) {
             .family = Family::Comparison,
             .args = kInput,
             .infer = inferTest,
+            .native = kEveryType,
             .kernels = {cpu::test<op>}};
 }
 

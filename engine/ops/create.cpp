@@ -77,10 +77,10 @@ void arangeKernel(const OpArgs& args, std::span<Tensor> outputs) {
 void eyeKernel(const OpArgs&, std::span<Tensor> outputs) {
     const Attrs zero;
     cpu::fill({{}, zero}, outputs);
-    visitDType(outputs[0].dtype(), [&]<class T>() {
+    visitEveryDType(outputs[0].dtype(), [&]<class T>() {
         T* y = outputs[0].data<T>();
         const std::int64_t n = outputs[0].sizes()[0];
-        for (std::int64_t i = 0; i < n; ++i) y[i * n + i] = T(1);
+        for (std::int64_t i = 0; i < n; ++i) y[i * n + i] = static_cast<T>(1);
     });
 }
 
@@ -101,13 +101,14 @@ constexpr OpDef like(std::string_view name, KernelFn kernel) {
 }
 
 extern OpDef kZeros, kOnes;
-constinit OpDef kZeros = creation("zeros", kSizeAttrs, inferSized<kZeros>, cpu::fill);
-constinit OpDef kOnes = creation("ones", kSizeAttrs, inferSized<kOnes>, fillOnes);
-constinit OpDef kFull = creation("full", kFullAttrs, inferFull, cpu::fill);
+constinit OpDef kZeros =
+    takingEveryType(creation("zeros", kSizeAttrs, inferSized<kZeros>, cpu::fill));
+constinit OpDef kOnes = takingEveryType(creation("ones", kSizeAttrs, inferSized<kOnes>, fillOnes));
+constinit OpDef kFull = takingEveryType(creation("full", kFullAttrs, inferFull, cpu::fill));
 constinit OpDef kArange = creation("arange", kArangeAttrs, inferArange, arangeKernel);
-constinit OpDef kEye = creation("eye", kEyeAttrs, inferEye, eyeKernel);
-constinit OpDef kZerosLike = like("zeros_like", cpu::fill);
-constinit OpDef kOnesLike = like("ones_like", fillOnes);
+constinit OpDef kEye = takingEveryType(creation("eye", kEyeAttrs, inferEye, eyeKernel));
+constinit OpDef kZerosLike = takingEveryType(like("zeros_like", cpu::fill));
+constinit OpDef kOnesLike = takingEveryType(like("ones_like", fillOnes));
 
 constinit OpDef* const kRows[] = {&kZeros, &kOnes,      &kFull,    &kArange,
                                   &kEye,   &kZerosLike, &kOnesLike};

@@ -2,8 +2,10 @@
 #include "engine/ops/dispatch.h"
 
 #include "engine/autograd/node.h"
+#include "engine/cpu/copy.h"
 #include "engine/errors.h"
 #include "engine/observe/context.h"
+#include "engine/ops/convert_call.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/shape.h"
 #include "engine/tensor/tensor_impl.h"
@@ -31,10 +33,12 @@ public:
         for (std::size_t i = from; i < given.size(); ++i) {
             const Tensor& t = *given[i];
             if (!t.defined() || t.dtype() == target) continue;
+            const bool wide = op.wideNumber && i == 1 && t.dim() == 0 && isReducedFloating(target);
+            const DType own = wide ? DType::F32 : target;
+            if (t.dtype() == own) continue;
             // A number in an expression is converted on the spot: an operator call would only be
             // noise.
-            replace(i, t.impl()->wrappedNumber ? Tensor::scalar(t.item(), target)
-                                               : to(t, target, site));
+            replace(i, t.impl()->wrappedNumber ? number(t, own) : to(t, own, site));
         }
     }
 
@@ -112,6 +116,11 @@ private:
         return target;
     }
 
+    static Tensor number(const Tensor& wrapped, DType dtype) {
+        if (wrapped.dtype() == DType::I64) return cpu::converted(wrapped, dtype);
+        return Tensor::scalar(wrapped.item(), dtype);
+    }
+
     void replace(std::size_t i, Tensor converted) {
         if (m_owned.empty()) {
             m_owned.resize(m_inputs.size());
@@ -168,6 +177,10 @@ void execute(const OpDef& op, const OpArgs& args, const OutputMetas& metas, Memo
     const KernelFn kernel = op.kernels[static_cast<std::size_t>(DeviceKind::Cpu)];
     if (!kernel)
         throw Error(std::string(op.name) + ": there is no kernel for this operator on cpu");
+    if (needsConversion(op, args, metas)) {
+        executeConverted(op, kernel, args, metas, role, out);
+        return;
+    }
     if (op.inplace) {
         out[0] = args[0];
     } else {

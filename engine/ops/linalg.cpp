@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/cpu/gemm.h"
+#include "engine/cpu/gemm_bf16.h"
 #include "engine/ops/checks.h"
 #include "engine/ops/dispatch.h"
 #include "engine/ops/families.h"
@@ -8,6 +9,7 @@
 #include "engine/ops/pointwise.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/shape.h"
+#include "engine/tensor/tensor_impl.h"
 
 namespace tapescope::engine {
 
@@ -99,8 +101,19 @@ void inferLinear(const OpArgs& a, OutputMetas& out) {
     out.add(sizes, a[0].dtype());
 }
 
-void matmulKernel(const OpArgs& a, std::span<Tensor> out) { cpu::matmulInto(a[0], a[1], out[0]); }
+void matmulKernel(const OpArgs& a, std::span<Tensor> out) {
+    if (a[0].dtype() == DType::BF16)
+        return cpu::matmulBFloat16(a[0], a[1], undefinedTensor(), out[0]);
+    cpu::matmulInto(a[0], a[1], out[0]);
+}
 void linearKernel(const OpArgs& a, std::span<Tensor> out) {
+    if (a[0].dtype() == DType::BF16) {
+        const Tensor& weight = a[1];
+        const Tensor turned =
+            makeView(weight, {weight.sizes()[1], weight.sizes()[0]},
+                     {weight.strides()[1], weight.strides()[0]}, weight.storage_offset());
+        return cpu::matmulBFloat16(a[0], turned, a.has(2) ? a[2] : undefinedTensor(), out[0]);
+    }
     cpu::linearInto(a[0], a[1], a.has(2) ? a[2] : undefinedTensor(), out[0]);
 }
 
@@ -159,6 +172,7 @@ void vjpLinear(const VjpArgs& v, std::span<Tensor> grads) {
     if (v.inputCount() > 2 && v.need(2)) grads[2] = sum(g, {0});
 }
 
+constexpr std::uint32_t kProductTypes = kComputeTypes | dtypeBit(DType::BF16);
 constexpr ArgDef kMatmulArgs[] = {{"input"}, {"other"}};
 constexpr ArgDef kMmArgs[] = {{"input"}, {"mat2"}};
 constexpr ArgDef kLinearArgs[] = {{"input"}, {"weight"}, {.name = "bias", .optional = true}};
@@ -172,6 +186,7 @@ constinit OpDef kMatmul{.name = "matmul",
                         .infer = inferMatmul,
                         .vjp = vjpMatmul,
                         .saveInputs = 0b11,
+                        .native = kProductTypes,
                         .cost = costMatmul,
                         .kernels = {matmulKernel}};
 constinit OpDef kMm{.name = "mm",
@@ -181,6 +196,7 @@ constinit OpDef kMm{.name = "mm",
                     .infer = inferMm,
                     .vjp = vjpMm,
                     .saveInputs = 0b11,
+                    .native = kProductTypes,
                     .cost = costMatmul,
                     .kernels = {matmulKernel}};
 constinit OpDef kBmm{.name = "bmm",
@@ -190,6 +206,7 @@ constinit OpDef kBmm{.name = "bmm",
                      .infer = inferBmm,
                      .vjp = vjpBmm,
                      .saveInputs = 0b11,
+                     .native = kProductTypes,
                      .cost = costMatmul,
                      .kernels = {matmulKernel}};
 constinit OpDef kLinear{.name = "linear",
@@ -200,6 +217,7 @@ constinit OpDef kLinear{.name = "linear",
                         .infer = inferLinear,
                         .vjp = vjpLinear,
                         .saveInputs = 0b11,
+                        .native = kProductTypes,
                         .cost = costMatmul,
                         .kernels = {linearKernel}};
 

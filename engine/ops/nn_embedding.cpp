@@ -48,6 +48,7 @@ constinit OpDef kEmbedding{.name = "embedding",
                            .infer = inferEmbedding,
                            .vjp = vjpEmbedding,
                            .saveInputs = 0b10,
+                           .native = kEveryType,
                            .kernels = {embeddingKernel}};
 
 Tensor embedding(const Tensor& weight, const Tensor& index, Site site) {

@@ -18,14 +18,19 @@ namespace {
 
 const Tensor& optional(const OpArgs& a, int i) { return a.has(i) ? a[i] : undefinedTensor(); }
 
-/// Throws unless input `i` is absent or of `sizes` and the first input's dtype.
+/// What statistics of x are kept in: at least float32.
+DType statisticsType(DType dtype) { return isReducedFloating(dtype) ? DType::F32 : dtype; }
+
+/// Throws unless input `i` is absent or of `sizes` and the first input's dtype; float32 parameters
+/// go with a 16-bit input, as autocast leaves them.
 void checkParameter(std::string_view op, const OpArgs& a, int i, std::string_view what,
                     const Dims& sizes) {
     if (!a.has(i)) return;
     if (a[i].sizes() != sizes)
         throw ShapeError(message(op, ": ", what, " ", a[i].sizes(), " must be ", sizes,
                                  " for input ", a[0].sizes()));
-    checkSameDType(op, "input", a[0], what, a[i]);
+    if (!isReducedFloating(a[0].dtype()) || a[i].dtype() != DType::F32)
+        checkSameDType(op, "input", a[0], what, a[i]);
 }
 
 /// The input gradient of a normalisation, in differentiable operators: g is the gradient of the
@@ -66,8 +71,8 @@ void inferBatchNorm(const OpArgs& a, OutputMetas& out) {
         throw ShapeError("batch_norm: running_mean and running_var are needed unless training");
     }
     out.add(sizes, a[0].dtype());
-    out.add(perChannel, a[0].dtype());
-    out.add(perChannel, a[0].dtype());
+    out.add(perChannel, statisticsType(a[0].dtype()));
+    out.add(perChannel, statisticsType(a[0].dtype()));
 }
 
 void batchNormKernel(const OpArgs& a, std::span<Tensor> out) {
@@ -145,8 +150,8 @@ void inferBatchNormBackward(const OpArgs& a, OutputMetas& out) {
     checkParameter(kOp, a, 3, "invstd", perChannel);
     checkParameter(kOp, a, 4, "weight", perChannel);
     out.add(sizes, a[1].dtype());
-    out.add(perChannel, a[1].dtype());
-    out.add(perChannel, a[1].dtype());
+    out.add(perChannel, statisticsType(a[1].dtype()));
+    out.add(perChannel, statisticsType(a[1].dtype()));
 }
 
 void batchNormBackwardKernel(const OpArgs& a, std::span<Tensor> out) {
@@ -176,8 +181,8 @@ void inferLayerNorm(const OpArgs& a, OutputMetas& out) {
     checkParameter("layer_norm", a, 1, "weight", shape);
     checkParameter("layer_norm", a, 2, "bias", shape);
     out.add(a[0].sizes(), a[0].dtype());
-    out.add(lead, a[0].dtype());
-    out.add(lead, a[0].dtype());
+    out.add(lead, statisticsType(a[0].dtype()));
+    out.add(lead, statisticsType(a[0].dtype()));
 }
 
 void layerNormKernel(const OpArgs& a, std::span<Tensor> out) {
@@ -222,8 +227,8 @@ void inferLayerNormBackward(const OpArgs& a, OutputMetas& out) {
     checkParameter(kOp, a, 3, "invstd", lead);
     checkParameter(kOp, a, 4, "weight", shape);
     out.add(a[1].sizes(), a[1].dtype());
-    out.add(shape, a[1].dtype());
-    out.add(shape, a[1].dtype());
+    out.add(shape, statisticsType(a[1].dtype()));
+    out.add(shape, statisticsType(a[1].dtype()));
 }
 
 void layerNormBackwardKernel(const OpArgs& a, std::span<Tensor> out) {

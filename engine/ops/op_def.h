@@ -116,6 +116,12 @@ enum class Family : std::uint8_t {
 };
 std::string_view familyName(Family family);
 
+/// For OpDef::native.
+constexpr std::uint32_t dtypeBit(DType dtype) { return 1U << static_cast<unsigned>(dtype); }
+inline constexpr std::uint32_t kComputeTypes =
+    dtypeBit(DType::Bool) | dtypeBit(DType::I64) | dtypeBit(DType::F32) | dtypeBit(DType::F64);
+inline constexpr std::uint32_t kEveryType = (1U << kDTypeCount) - 1;
+
 struct ArgDef {
     std::string_view name;
     bool optional = false;
@@ -142,11 +148,22 @@ struct OpDef {
     VjpFn vjp = nullptr;           ///< null: not differentiable
     std::uint32_t saveInputs = 0;  ///< bit i: the VJP reads input i
     std::uint32_t saveOutputs = 0;
-    bool inplace = false;   ///< writes input 0 and returns it
-    bool random = false;    ///< draws from the Context's generator
+    bool inplace = false;  ///< writes input 0 and returns it
+    bool random = false;   ///< draws from the Context's generator
+    /// Bit DType: the kernel takes and gives this type itself. For any other the dispatcher
+    /// converts to computeType(dtype) and rounds what comes out once.
+    std::uint32_t native = kComputeTypes;
+    /// A 0-d second operand keeps float32's digits beside 16-bit floats (mul, div), as in PyTorch.
+    bool wideNumber = false;
     CostFn cost = nullptr;  ///< null: bytes of inputs and outputs, one FLOP an output element
     std::array<KernelFn, kDeviceKindCount> kernels{};  ///< by DeviceKind; null = no kernel there
 };
+
+/// The row with a kernel that takes every type.
+constexpr OpDef takingEveryType(OpDef row) {
+    row.native = kEveryType;
+    return row;
+}
 
 /// Every operator, in a fixed order. Backends loaded at run time add their kernels.
 class OpTable final {

@@ -119,6 +119,7 @@ constexpr OpDef activation(std::string_view name, VjpFn vjp, KernelFn kernel,
             .infer = inferLikeInput<row>,
             .vjp = vjp,
             .saveInputs = 1,
+            .native = kEveryType,
             .kernels = {kernel}};
 }
 template <const OpDef& row>
@@ -133,6 +134,7 @@ constexpr OpDef backward(std::string_view name, std::span<const ArgDef> args, Vj
             .infer = inferBroadcast<row>,
             .vjp = vjp,
             .saveInputs = saves,
+            .native = kEveryType,
             .kernels = {kernel}};
 }
 
@@ -144,6 +146,7 @@ constinit OpDef kRelu{.name = "relu",
                       .infer = inferRelu,
                       .vjp = reluVjp,
                       .saveOutputs = 1,
+                      .native = kEveryType,
                       .kernels = {cpu::unary<UnaryOp::Relu>}};
 constinit OpDef kClamp{.name = "clamp",
                        .family = Family::Pointwise,
@@ -152,6 +155,7 @@ constinit OpDef kClamp{.name = "clamp",
                        .infer = inferClamp,
                        .vjp = clampVjp,
                        .saveInputs = 1,
+                       .native = kEveryType,
                        .kernels = {cpu::unary<UnaryOp::Clamp>}};
 constinit OpDef kLeakyRelu =
     activation<kLeakyRelu>("leaky_relu", leakyReluVjp, cpu::unary<UnaryOp::LeakyRelu>, kSlope);

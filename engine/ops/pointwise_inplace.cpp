@@ -41,7 +41,7 @@ constexpr AttrDef kValue[] = {{"value", AttrKind::Float}};
 void overwriteVjp(const VjpArgs& a, std::span<Tensor> out) { out[0] = zeros_like(a.grad()); }
 void copyVjp(const VjpArgs& a, std::span<Tensor> out) {
     if (a.need(0)) out[0] = zeros_like(a.grad());
-    if (a.need(1)) out[1] = to(sum_to_size(a.grad(), a.meta(1).sizes), a.meta(1).dtype);
+    if (a.need(1)) out[1] = sum_to_size(to(a.grad(), a.meta(1).dtype), a.meta(1).sizes);
 }
 
 template <const OpDef& row>
@@ -55,6 +55,8 @@ constexpr OpDef arithmetic(std::string_view name, TypeRule types, VjpFn vjp, std
             .vjp = vjp,
             .saveInputs = saves,
             .inplace = true,
+            .native = kEveryType,
+            .wideNumber = saves != 0,  // mul_ and div_, which need both operands
             .kernels = {kernel}};
 }
 
@@ -75,6 +77,7 @@ constinit OpDef kReluInplace{.name = "relu_",
                              .vjp = reluVjp,
                              .saveOutputs = 1,
                              .inplace = true,
+                             .native = kEveryType,
                              .kernels = {cpu::unary<UnaryOp::Relu>}};
 constinit OpDef kFillInplace{.name = "fill_",
                              .family = Family::Pointwise,
@@ -83,6 +86,7 @@ constinit OpDef kFillInplace{.name = "fill_",
                              .infer = inferInplace<kFillInplace>,
                              .vjp = overwriteVjp,
                              .inplace = true,
+                             .native = kEveryType,
                              .kernels = {cpu::fill}};
 constinit OpDef kZeroInplace{.name = "zero_",
                              .family = Family::Pointwise,
@@ -90,6 +94,7 @@ constinit OpDef kZeroInplace{.name = "zero_",
                              .infer = inferInplace<kZeroInplace>,
                              .vjp = overwriteVjp,
                              .inplace = true,
+                             .native = kEveryType,
                              .kernels = {cpu::fill}};
 constinit OpDef kCopyInplace{.name = "copy_",
                              .family = Family::Pointwise,
@@ -97,6 +102,7 @@ constinit OpDef kCopyInplace{.name = "copy_",
                              .infer = inferInplace<kCopyInplace>,
                              .vjp = copyVjp,
                              .inplace = true,
+                             .native = kEveryType,
                              .kernels = {cpu::copyInto}};
 
 Tensor add_(const Tensor& x, const Tensor& other, Site site) {

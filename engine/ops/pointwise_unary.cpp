@@ -86,6 +86,7 @@ constexpr OpDef unaryRow(std::string_view name, TypeRule types, InferFn infer, V
             .vjp = vjp,
             .saveInputs = saveInputs,
             .saveOutputs = saveOutputs,
+            .native = kEveryType,
             .kernels = {kernel}};
 }
 template <const OpDef& row, UnaryOp op>
@@ -107,6 +108,7 @@ constexpr OpDef backward(std::string_view name, VjpFn vjp, KernelFn kernel) {
             .infer = inferBroadcast<row>,
             .vjp = vjp,
             .saveInputs = 0b11,
+            .native = kEveryType,
             .kernels = {kernel}};
 }
 

@@ -17,7 +17,7 @@ void inferSized(const OpArgs& args, OutputMetas& out) {
     const DType dtype = args.attrs.has(1) ? args.attrs.dtype(1) : DType::F32;
     checkSizes(row.name, args.attrs.dims(0));
     if (!isFloating(dtype))
-        throw DTypeError(message(row.name, ": the dtype must be float32 or float64, not ", dtype));
+        throw DTypeError(message(row.name, ": the dtype must be floating point, not ", dtype));
     out.add(args.attrs.dims(0), dtype);
 }
 void inferRandperm(const OpArgs& args, OutputMetas& out) {
@@ -40,7 +40,7 @@ constexpr OpDef drawing(std::string_view name, std::span<const AttrDef> attrs, I
 }
 
 extern OpDef kRand, kRandn;
-constinit OpDef kRand = drawing("rand", kSizeAttrs, inferSized<kRand>, cpu::rand);
+constinit OpDef kRand = takingEveryType(drawing("rand", kSizeAttrs, inferSized<kRand>, cpu::rand));
 constinit OpDef kRandn = drawing("randn", kSizeAttrs, inferSized<kRandn>, cpu::randn);
 constinit OpDef kRandperm = drawing("randperm", kCount, inferRandperm, cpu::randperm);
 constinit OpDef kBernoulli{.name = "bernoulli",

@@ -45,7 +45,8 @@ void extremeVjp(const VjpArgs& a, std::span<Tensor> out) {
 
 template <const OpDef& row>
 constexpr OpDef extreme(std::string_view name, KernelFn kernel) {
-    return reductionRow(name, TypeRule::AsIs, inferExtreme<row>, extremeVjp, true, true, kernel);
+    return takingEveryType(
+        reductionRow(name, TypeRule::AsIs, inferExtreme<row>, extremeVjp, true, true, kernel));
 }
 template <const OpDef& row>
 constexpr OpDef position(std::string_view name, KernelFn kernel) {
@@ -53,7 +54,8 @@ constexpr OpDef position(std::string_view name, KernelFn kernel) {
                         kDimKeepdim);
 }
 constexpr OpDef truth(std::string_view name, KernelFn kernel) {
-    return reductionRow(name, TypeRule::AsIs, inferTruth, nullptr, false, false, kernel, {});
+    return takingEveryType(
+        reductionRow(name, TypeRule::AsIs, inferTruth, nullptr, false, false, kernel, {}));
 }
 
 }  // namespace

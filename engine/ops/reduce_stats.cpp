@@ -57,15 +57,16 @@ void normVjp(const VjpArgs& a, std::span<Tensor> out) {
 
 }  // namespace
 
-constinit OpDef kVar = reductionRow("var", TypeRule::Floating, inferVar<kVar>, varVjp, true, false,
-                                    cpu::var, kVarAttrs);
-constinit OpDef kStd = reductionRow("std", TypeRule::Floating, inferVar<kStd>, stdVjp, true, true,
-                                    cpu::standardDeviation, kVarAttrs);
+constinit OpDef kVar = takingEveryType(reductionRow("var", TypeRule::Floating, inferVar<kVar>,
+                                                    varVjp, true, false, cpu::var, kVarAttrs));
+constinit OpDef kStd =
+    takingEveryType(reductionRow("std", TypeRule::Floating, inferVar<kStd>, stdVjp, true, true,
+                                 cpu::standardDeviation, kVarAttrs));
 constinit OpDef kLogsumexp =
-    reductionRow("logsumexp", TypeRule::PromoteFloat, inferReduction<kLogsumexp>, logsumexpVjp,
-                 true, true, cpu::logsumexp);
-constinit OpDef kNorm =
-    reductionRow("norm", TypeRule::Floating, inferNorm, normVjp, true, true, cpu::norm, {});
+    takingEveryType(reductionRow("logsumexp", TypeRule::PromoteFloat, inferReduction<kLogsumexp>,
+                                 logsumexpVjp, true, true, cpu::logsumexp));
+constinit OpDef kNorm = takingEveryType(
+    reductionRow("norm", TypeRule::Floating, inferNorm, normVjp, true, true, cpu::norm, {}));
 
 Tensor var(const Tensor& x, const Dims& dims, std::int64_t correction, bool keepdim, Site site) {
     return call1(kVar, {&x}, Attrs{dims, correction, keepdim}, site);

@@ -92,12 +92,12 @@ void cumsumVjp(const VjpArgs& a, std::span<Tensor> out) {
 
 }  // namespace
 
-constinit OpDef kSum =
-    reductionRow("sum", TypeRule::AsIs, inferSum<kSum>, sumVjp, false, false, cpu::sum);
-constinit OpDef kMean = reductionRow("mean", TypeRule::PromoteFloat, inferReduction<kMean>, meanVjp,
-                                     false, false, cpu::mean);
-constinit OpDef kProd =
-    reductionRow("prod", TypeRule::AsIs, inferSum<kProd>, prodVjp, true, true, cpu::prod);
+constinit OpDef kSum = takingEveryType(
+    reductionRow("sum", TypeRule::AsIs, inferSum<kSum>, sumVjp, false, false, cpu::sum));
+constinit OpDef kMean = takingEveryType(reductionRow(
+    "mean", TypeRule::PromoteFloat, inferReduction<kMean>, meanVjp, false, false, cpu::mean));
+constinit OpDef kProd = takingEveryType(
+    reductionRow("prod", TypeRule::AsIs, inferSum<kProd>, prodVjp, true, true, cpu::prod));
 constinit OpDef kCumsum =
     reductionRow("cumsum", TypeRule::AsIs, inferCumsum, cumsumVjp, false, false, cpu::cumsum, kDim);
 

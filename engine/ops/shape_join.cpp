@@ -123,6 +123,7 @@ constinit OpDef kCat{.name = "cat",
                      .types = TypeRule::Promote,
                      .infer = inferCat,
                      .vjp = vjpCat,
+                     .native = kEveryType,
                      .kernels = {catKernel}};
 constinit OpDef kStack{.name = "stack",
                        .family = Family::Shape,
@@ -131,6 +132,7 @@ constinit OpDef kStack{.name = "stack",
                        .types = TypeRule::Promote,
                        .infer = inferStack,
                        .vjp = vjpStack,
+                       .native = kEveryType,
                        .kernels = {stackKernel}};
 
 Tensor cat(std::span<const Tensor> tensors, std::int64_t dim, Site site) {

@@ -14,7 +14,7 @@ constexpr std::int64_t kSummarizeAbove = 1000;
 constexpr std::int64_t kEdgeItems = 3;
 
 double valueAt(const Tensor& t, std::int64_t offset) {
-    return visitDType(t.dtype(), [&]<class T>() {
+    return visitEveryDType(t.dtype(), [&]<class T>() {
         return static_cast<double>(static_cast<const T*>(t.storage()->data())[offset]);
     });
 }
@@ -53,7 +53,7 @@ private:
         char buffer[48];
         if (std::isnan(v)) return "nan";
         if (std::isinf(v)) return v > 0 ? "inf" : "-inf";
-        if (m_tensor.dtype() == DType::I64) {
+        if (isIntegral(m_tensor.dtype())) {
             std::snprintf(buffer, sizeof buffer, "%.0f", v);
         } else if (m_integral) {
             std::snprintf(buffer, sizeof buffer, "%.0f.", v);

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstring>
 #include <new>
+#include <type_traits>
 
 namespace tapescope::engine {
 namespace {
@@ -137,10 +138,22 @@ template Tensor Tensor::from(std::span<const bool>, const Dims&);
 template Tensor Tensor::from(std::span<const std::int64_t>, const Dims&);
 template Tensor Tensor::from(std::span<const float>, const Dims&);
 template Tensor Tensor::from(std::span<const double>, const Dims&);
+template Tensor Tensor::from(std::span<const Half>, const Dims&);
+template Tensor Tensor::from(std::span<const BFloat16>, const Dims&);
+template Tensor Tensor::from(std::span<const std::int32_t>, const Dims&);
+template Tensor Tensor::from(std::span<const std::int16_t>, const Dims&);
+template Tensor Tensor::from(std::span<const std::int8_t>, const Dims&);
+template Tensor Tensor::from(std::span<const std::uint8_t>, const Dims&);
 
 Tensor Tensor::scalar(double value, DType dtype) {
     Tensor t = empty({}, dtype);
-    visitDType(dtype, [&]<class T>() { *static_cast<T*>(t.data_ptr()) = static_cast<T>(value); });
+    visitEveryDType(dtype, [&]<class T>() {
+        // A negative number wraps in an unsigned type, as an integer does.
+        if constexpr (std::is_unsigned_v<T> && !std::is_same_v<T, bool>)
+            *static_cast<T*>(t.data_ptr()) = static_cast<T>(static_cast<std::int64_t>(value));
+        else
+            *static_cast<T*>(t.data_ptr()) = static_cast<T>(value);
+    });
     return t;
 }
 
@@ -183,14 +196,20 @@ template bool* Tensor::data() const;
 template std::int64_t* Tensor::data() const;
 template float* Tensor::data() const;
 template double* Tensor::data() const;
+template Half* Tensor::data() const;
+template BFloat16* Tensor::data() const;
+template std::int32_t* Tensor::data() const;
+template std::int16_t* Tensor::data() const;
+template std::int8_t* Tensor::data() const;
+template std::uint8_t* Tensor::data() const;
 
 double Tensor::item() const {
     if (numel() != 1) {
         throw ShapeError("item: a tensor of shape " + engine::toString(sizes()) + " has " +
                          std::to_string(numel()) + " elements, not 1");
     }
-    return visitDType(dtype(),
-                      [&]<class T>() { return static_cast<double>(*static_cast<T*>(data_ptr())); });
+    return visitEveryDType(
+        dtype(), [&]<class T>() { return static_cast<double>(*static_cast<T*>(data_ptr())); });
 }
 
 template <class T>
@@ -198,7 +217,7 @@ std::vector<T> Tensor::to_vector() const {
     const TensorImpl& t = definedImpl(*this);
     std::vector<T> out;
     out.reserve(static_cast<std::size_t>(t.numel));
-    visitDType(t.dtype, [&]<class S>() {
+    visitEveryDType(t.dtype, [&]<class S>() {
         const auto* base = static_cast<const S*>(t.storage->data());
         forEachOffset(t, [&](std::int64_t offset) { out.push_back(static_cast<T>(base[offset])); });
     });

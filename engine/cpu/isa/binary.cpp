@@ -291,7 +291,10 @@ constexpr BinaryTable makeTable() {
     compare<And>(t, CompareOp::And);
     compare<Or>(t, CompareOp::Or);
     auto& where = t.ternary[static_cast<int>(TernaryOp::Where)];
-    where[0] = whereLoop<bool>;
+    // Elements are only moved: one loop a size.
+    where[0] = where[8] = where[9] = whereLoop<std::uint8_t>;
+    where[4] = where[5] = where[7] = whereLoop<std::uint16_t>;
+    where[6] = whereLoop<std::int32_t>;
     where[1] = whereLoop<Int>;
     where[2] = whereLoop<float>;
     where[3] = whereLoop<double>;

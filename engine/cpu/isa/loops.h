@@ -10,7 +10,8 @@
 // linker keeps, and crash older machines.
 namespace tapescope::engine::cpu {
 
-inline constexpr int kLoopTypes = 4;  ///< indexed by DType: bool, int64, float, double
+/// Indexed by DType: bool, int64, float, double, float16, bfloat16, int32, int16, int8, uint8.
+inline constexpr int kLoopTypes = 10;
 
 /// Elementwise with the result in the type of the operand.
 enum class UnaryOp : std::uint8_t {
@@ -99,11 +100,15 @@ using RowReduceLoop = void (*)(std::int64_t n, const void* x, std::int64_t strid
 using ColumnReduceLoop = void (*)(std::int64_t rows, std::int64_t rowStride, std::int64_t columns,
                                   const void* x, void* acc, const void* params);
 
-// A null entry: the operator does not take that type.
+/// [to][from]
+struct ConvertTable {
+    UnaryLoop loops[kLoopTypes][kLoopTypes];
+};
+// A null entry: the operator does not take that type, or only by way of the one it calculates in
+// (computeType).
 struct UnaryTable {
     UnaryLoop loops[static_cast<int>(UnaryOp::kCount)][kLoopTypes];
     UnaryLoop tests[static_cast<int>(TestOp::kCount)][kLoopTypes];
-    UnaryLoop converts[kLoopTypes][kLoopTypes];  ///< [to][from]
 };
 struct BinaryTable {
     BinaryLoop loops[static_cast<int>(BinaryOp::kCount)][kLoopTypes];
@@ -115,11 +120,12 @@ struct ReduceTable {
     ColumnReduceLoop columns[static_cast<int>(ReduceOp::kCount)][kLoopTypes];
 };
 
-#define TAPESCOPE_DECLARE_ISA(isa)         \
-    namespace isa {                        \
-    extern const UnaryTable kUnaryTable;   \
-    extern const BinaryTable kBinaryTable; \
-    extern const ReduceTable kReduceTable; \
+#define TAPESCOPE_DECLARE_ISA(isa)           \
+    namespace isa {                          \
+    extern const ConvertTable kConvertTable; \
+    extern const UnaryTable kUnaryTable;     \
+    extern const BinaryTable kBinaryTable;   \
+    extern const ReduceTable kReduceTable;   \
     }
 TAPESCOPE_DECLARE_ISA(base)
 TAPESCOPE_DECLARE_ISA(avx2)

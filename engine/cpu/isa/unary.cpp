@@ -190,27 +190,6 @@ struct IsInf {
             return false;
     }
 };
-template <class To>
-struct ConvertTo {
-    template <class From>
-    struct Fn {
-        explicit Fn(const LoopParams&) {}
-        To operator()(From x) const { return convert(x); }
-        static To convert(From x) {
-            if constexpr (kIsBool<To>) {
-                return x != From(0);
-            } else if constexpr (kIsInt<To> && kIsFloat<From>) {
-                // Out of range and NaN: what x86 gives, and so PyTorch.
-                const auto d = static_cast<double>(x);
-                const bool fits = d >= -9223372036854775808.0 && d < 9223372036854775808.0;
-                return fits ? static_cast<To>(d) : kInt64Min;
-            } else {
-                return static_cast<To>(x);
-            }
-        }
-    };
-};
-
 template <class F, class Out, class In>
 void loop(std::int64_t n, void* out, std::int64_t outStride, const void* in, std::int64_t inStride,
           const LoopParams& params) {
@@ -252,15 +231,6 @@ constexpr void test(UnaryTable& t, TestOp op) {
     row[2] = loop<F<float>, bool, float>;
     row[3] = loop<F<double>, bool, double>;
 }
-template <class To>
-constexpr void convert(UnaryTable& t, int to) {
-    auto& row = t.converts[to];
-    row[0] = loop<typename ConvertTo<To>::template Fn<bool>, To, bool>;
-    row[1] = loop<typename ConvertTo<To>::template Fn<std::int64_t>, To, std::int64_t>;
-    row[2] = loop<typename ConvertTo<To>::template Fn<float>, To, float>;
-    row[3] = loop<typename ConvertTo<To>::template Fn<double>, To, double>;
-}
-
 constexpr UnaryTable makeTable() {
     UnaryTable t{};
     same<Neg, kInt | kFloats>(t, UnaryOp::Neg);
@@ -287,10 +257,6 @@ constexpr UnaryTable makeTable() {
     test<Not>(t, TestOp::Not);
     test<IsNan>(t, TestOp::IsNan);
     test<IsInf>(t, TestOp::IsInf);
-    convert<bool>(t, 0);
-    convert<std::int64_t>(t, 1);
-    convert<float>(t, 2);
-    convert<double>(t, 3);
     return t;
 }
 

@@ -12,7 +12,7 @@ in float64. An operator without a case fails the suite.
 The format, one record per line, a blank line after each case:
 
     case OP LABEL [option=value ...]
-    in DTYPE [SIZES ...] | VALUES ...      dtype: bool i64 f32 f64; "in none" for an absent optional input;
+    in DTYPE [SIZES ...] | VALUES ...      dtype: bool i64 f32 f64 f16 bf16 i32 i16 i8 u8; "in none" for an absent optional input;
                                            "in number-f64 | V" for a Python number
     attr none | bool B | int I | float F | dims D ... | dtype T      in the order of the operator's row
     out DTYPE SIZES | VALUES
@@ -21,7 +21,7 @@ The format, one record per line, a blank line after each case:
 
 Options: tol=1e-5 (relative, and absolute below 1), seed=N (set before the call), layouts=contiguous (no strided inputs),
 gradcheck=no (kinks: no central differences), second=no (no second order), constant=3,4 (inputs that get no gradient), gradoutputs=1
-(gradients flow from the first output only).
+(gradients flow from the first output only), refused=yes (the call must throw DTypeError; there are no outputs).
 """
 import importlib.util
 import math
@@ -31,7 +31,8 @@ import sys
 import torch
 
 HERE = pathlib.Path(__file__).resolve().parent
-NAMES = {torch.bool: "bool", torch.int64: "i64", torch.float32: "f32", torch.float64: "f64"}
+NAMES = {torch.bool: "bool", torch.int64: "i64", torch.float32: "f32", torch.float64: "f64", torch.float16: "f16",
+         torch.bfloat16: "bf16", torch.int32: "i32", torch.int16: "i16", torch.int8: "i8", torch.uint8: "u8"}
 
 
 class Number:

@@ -60,6 +60,8 @@ private:
                 c.contiguousOnly = value == "contiguous";
             } else if (key == "gradcheck") {
                 c.gradcheck = value != "no";
+            } else if (key == "refused") {
+                c.refused = value == "yes";
             } else if (key == "second") {
                 c.secondOrder = value != "no";
             } else if (key == "constant") {
@@ -92,7 +94,7 @@ private:
     }
 
     DType readDType(const std::string& word) const {
-        for (const DType dtype : {DType::Bool, DType::I64, DType::F32, DType::F64}) {
+        for (const DType dtype : kAllDTypes) {
             if (word == dtypeShortName(dtype)) return dtype;
         }
         fail("there is no dtype " + word);
@@ -115,8 +117,7 @@ private:
             v.sizes.push_back(std::strtoll(word.c_str(), nullptr, 10));
         while (words >> word) {
             v.values.push_back(std::strtod(word.c_str(), nullptr));
-            if (v.dtype == DType::I64)
-                v.integers.push_back(std::strtoll(word.c_str(), nullptr, 10));
+            if (isIntegral(v.dtype)) v.integers.push_back(std::strtoll(word.c_str(), nullptr, 10));
         }
         if (static_cast<std::int64_t>(v.values.size()) != numelOf(v.sizes)) {
             fail(std::to_string(v.values.size()) + " values for the sizes " + toString(v.sizes));
@@ -183,13 +184,13 @@ std::string_view layoutName(Layout layout) {
 Tensor makeTensor(const CaseValue& value, Layout layout, std::optional<DType> as) {
     if (value.absent) return {};
     if (value.number) {
-        return value.dtype == DType::I64 ? wrappedNumber(value.integers[0])
-                                         : wrappedNumber(value.values[0]);
+        return isIntegral(value.dtype) ? wrappedNumber(value.integers[0])
+                                       : wrappedNumber(value.values[0]);
     }
     const DType dtype = as && isFloating(value.dtype) ? *as : value.dtype;
     const Placement p = placementOf(value.sizes, layout);
     const Tensor base = Tensor::empty({p.extent}, dtype);
-    visitDType(dtype, [&]<class T>() {
+    visitEveryDType(dtype, [&]<class T>() {
         T* data = base.data<T>();
         for (std::int64_t i = 0; i < p.extent; ++i) data[i] = static_cast<T>(77);
         Dims index = Dims::filled(value.sizes.size(), 0);
@@ -209,7 +210,7 @@ const std::vector<OperatorCase>& operatorCases() {
     static const std::vector<OperatorCase> all = [] {
         std::vector<OperatorCase> cases;
         for (const std::string family : {"pointwise", "compare", "reduce", "create", "random",
-                                         "shape", "index", "linalg", "nn", "optim"}) {
+                                         "shape", "index", "linalg", "nn", "optim", "dtypes"}) {
             const std::string name = "reference_" + family + ".txt";
             Parser(std::string(TAPESCOPE_TEST_DATA) + "/ops/" + name, name).read(cases);
         }

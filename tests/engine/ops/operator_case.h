@@ -40,6 +40,7 @@ struct OperatorCase {
     std::optional<double> tolerance;
     std::optional<std::uint64_t> seed;
     bool contiguousOnly = false;
+    bool refused = false;
     bool gradcheck = true;
     bool secondOrder = true;
     std::vector<std::size_t>

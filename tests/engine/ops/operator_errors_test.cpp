@@ -101,7 +101,7 @@ TEST(OperatorErrors, TypesThatAnOperatorDoesNotTakeComeWithARemedy) {
     EXPECT_TRUE(startsWith(textOf<Error>([&] { pow(whole, wrappedNumber(std::int64_t{-1})); }),
                            "pow: integers to negative integer powers are not allowed"));
     EXPECT_TRUE(startsWith(textOf<DTypeError>([] { rand({2}, {.dtype = DType::I64}); }),
-                           "rand: the dtype must be float32 or float64, not int64"));
+                           "rand: the dtype must be floating point, not int64"));
 }
 
 TEST(OperatorErrors, DimensionsOutOfRangeAreNamed) {
