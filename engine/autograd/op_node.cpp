@@ -156,7 +156,8 @@ std::vector<Tensor> OpNode::apply(std::span<const Tensor> gradOutputs) {
 void OpNode::releaseSaved() {
     m_savedInputs.assign(m_savedInputs.size(), {});
     m_savedOutputs.assign(m_savedOutputs.size(), {});
-    m_released = true;
+    // What saved nothing may be gone through again, as in PyTorch.
+    m_released = (m_op.saveInputs | m_op.saveOutputs) != 0;
 }
 
 std::vector<Tensor> OpNode::savedForInspection() const {

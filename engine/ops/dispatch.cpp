@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/ops/dispatch.h"
 
+#include "engine/amp/cast_inputs.h"
 #include "engine/autograd/node.h"
 #include "engine/cpu/copy.h"
 #include "engine/errors.h"
@@ -245,6 +246,10 @@ Outputs call(const OpDef& op, std::span<const Tensor* const> inputs, const Attrs
     ThreadState& state = threadState();
     Context& context = *state.context;
     if (state.backward) site = state.backward->site;  // a VJP's own lines are not the user's
+    if (amp::autocastOn && !state.backward) {
+        if (const amp::CastInputs cast(op, inputs, site); cast.any())
+            return call(op, cast.span(), attrs, site);
+    }
     const bool watched = context.watched();
     OpCall event;
     Outputs out;

@@ -19,5 +19,6 @@ std::span<OpDef* const> indexOps();
 std::span<OpDef* const> linalgOps();
 std::span<OpDef* const> nnOps();
 std::span<OpDef* const> optimOps();
+std::span<OpDef* const> ampOps();
 
 }  // namespace tapescope::engine

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/amp/autocast.h"
 #include "engine/cpu/index_kernels.h"
 #include "engine/cpu/loss.h"
 #include "engine/ops/checks.h"
@@ -202,7 +203,8 @@ Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, Reduction
     return call1(kNllLoss, {&log_probabilities, &target}, Attrs(codeOf(reduction)), site);
 }
 Tensor cross_entropy(const Tensor& logits, const Tensor& target, Reduction reduction, Site site) {
-    return nll_loss(log_softmax(logits, -1, site), target, reduction, site);
+    const Tensor wide = amp::float32_in_autocast(logits, site);
+    return nll_loss(log_softmax(wide, -1, site), target, reduction, site);
 }
 Tensor mse_loss(const Tensor& input, const Tensor& target, Reduction reduction, Site site) {
     return call1(kMseLoss, {&input, &target}, Attrs(codeOf(reduction)), site);

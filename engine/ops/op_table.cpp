@@ -77,7 +77,7 @@ OpTable& OpTable::instance() {
 
 OpTable::OpTable() {
     for (const auto family : {pointwiseOps, compareOps, reduceOps, shapeOps, indexOps, linalgOps,
-                              nnOps, createOps, randomOps, optimOps}) {
+                              nnOps, createOps, randomOps, optimOps, ampOps}) {
         for (OpDef* op : family()) m_rows.push_back(op);
     }
 }

@@ -80,6 +80,13 @@ def pointwise(s):
     s.run("zero_", lambda x: x.zero_(), one())
     s.run("copy_", lambda x, y: x.copy_(y), lambda t: [s.values((2, 3), t), s.values((3,), torch.float32)])
     s.run("to", lambda x: x.to(torch.float32), one(), [("dtype", torch.float32)])
+    s.run("amp_check_and_unscale_", unscaled, lambda t: [s.values((4,), t), torch.zeros(())], [("float", 0.25)],
+          dtypes=[torch.bfloat16], grad=False)
+
+
+def unscaled(grad, found):
+    torch._amp_foreach_non_finite_check_and_unscale_([grad], found, torch.tensor(0.25))
+    return grad
 
 
 def reductions(s):
