@@ -56,6 +56,8 @@ def text(value):
 
 def tensor_text(t):
     t = t.detach()
+    if t._is_zerotensor():  # a gradient that PyTorch knows to be zero has no memory
+        t = torch.zeros(t.shape, dtype=t.dtype)
     values = t.contiguous().view(-1)
     if t.dtype == torch.float32:
         words = [("%.9g" % v) for v in values.tolist()]

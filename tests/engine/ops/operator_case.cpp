@@ -5,8 +5,10 @@
 #include "engine/tensor/tensor_impl.h"
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <limits>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 
@@ -209,11 +211,13 @@ Tensor makeTensor(const CaseValue& value, Layout layout, std::optional<DType> as
 const std::vector<OperatorCase>& operatorCases() {
     static const std::vector<OperatorCase> all = [] {
         std::vector<OperatorCase> cases;
-        for (const std::string family : {"pointwise", "compare", "reduce", "create", "random",
-                                         "shape", "index", "linalg", "nn", "optim", "dtypes"}) {
-            const std::string name = "reference_" + family + ".txt";
-            Parser(std::string(TAPESCOPE_TEST_DATA) + "/ops/" + name, name).read(cases);
+        const std::filesystem::path folder = std::string(TAPESCOPE_TEST_DATA) + "/ops";
+        std::set<std::string> names;  // a fixed order
+        for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+            const std::string name = entry.path().filename().string();
+            if (name.starts_with("reference_") && name.ends_with(".txt")) names.insert(name);
         }
+        for (const std::string& name : names) Parser((folder / name).string(), name).read(cases);
         return cases;
     }();
     return all;
