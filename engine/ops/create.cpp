@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/cpu/pointwise_kernels.h"
 #include "engine/ops/checks.h"
+#include "engine/ops/creation.h"
 #include "engine/ops/dispatch.h"
 #include "engine/ops/families.h"
 #include "engine/ops/shape.h"
@@ -20,7 +21,8 @@ constexpr AttrDef kArangeAttrs[] = {{"start", AttrKind::Float},
                                     {"end", AttrKind::Float},
                                     {"step", AttrKind::Float, "1"},
                                     {"dtype", AttrKind::DType, "int64"}};
-constexpr AttrDef kEyeAttrs[] = {{"n", AttrKind::Int}, {"dtype", AttrKind::DType, "float32"}};
+constexpr AttrDef kEyeAttrs[] = {
+    {"n", AttrKind::Int}, {"dtype", AttrKind::DType, "float32"}, {"m", AttrKind::Int, "-1"}};
 
 DType dtypeAttr(const Attrs& attrs, int i, DType standard = DType::F32) {
     return attrs.has(i) ? attrs.dtype(i) : standard;
@@ -38,8 +40,10 @@ void inferFull(const OpArgs& args, OutputMetas& out) {
 void inferLike(const OpArgs& args, OutputMetas& out) { out.add(args[0].sizes(), args[0].dtype()); }
 void inferEye(const OpArgs& args, OutputMetas& out) {
     const std::int64_t n = args.attrs.integer(0);
-    checkSizes("eye", {n, n});
-    out.add({n, n}, dtypeAttr(args.attrs, 1));
+    const std::int64_t m = args.attrs.has(2) ? args.attrs.integer(2) : -1;
+    const Dims sizes{n, m == -1 ? n : m};
+    checkSizes("eye", sizes);
+    out.add(sizes, dtypeAttr(args.attrs, 1));
 }
 
 void inferArange(const OpArgs& args, OutputMetas& out) {
@@ -80,7 +84,8 @@ void eyeKernel(const OpArgs&, std::span<Tensor> outputs) {
     visitEveryDType(outputs[0].dtype(), [&]<class T>() {
         T* y = outputs[0].data<T>();
         const std::int64_t n = outputs[0].sizes()[0];
-        for (std::int64_t i = 0; i < n; ++i) y[i * n + i] = static_cast<T>(1);
+        const std::int64_t m = outputs[0].sizes()[1];
+        for (std::int64_t i = 0; i < n && i < m; ++i) y[i * m + i] = static_cast<T>(1);
     });
 }
 
@@ -137,6 +142,10 @@ Tensor arange(double start, double end, double step, TensorOptions options, Site
 }
 Tensor eye(std::int64_t n, TensorOptions options, Site site) {
     return create(kEye, Attrs{n, options.dtype}, options, site);
+}
+Tensor eye(std::int64_t n, std::int64_t m, TensorOptions options, Site site) {
+    if (m < 0) throw ShapeError(message("eye: the number of columns ", m, " must not be negative"));
+    return create(kEye, Attrs{n, options.dtype, m}, options, site);
 }
 Tensor zeros_like(const Tensor& x, Site site) { return call1(kZerosLike, {&x}, {}, site); }
 Tensor ones_like(const Tensor& x, Site site) { return call1(kOnesLike, {&x}, {}, site); }

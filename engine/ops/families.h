@@ -10,6 +10,7 @@ namespace tapescope::engine {
 // The rows of each family, which OpTable concatenates in this order. Rows are constant-initialised,
 // so that the table may be built at any time.
 std::span<OpDef* const> pointwiseOps();
+std::span<OpDef* const> pointwiseMoreOps();  // comparison, random, creation and in place too
 std::span<OpDef* const> compareOps();
 std::span<OpDef* const> reduceOps();
 std::span<OpDef* const> createOps();

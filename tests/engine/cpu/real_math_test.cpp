@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inlined functions of isa/real_math.h, in every instruction set this machine has, against the
+// C library in double.
+#include "engine/cpu/real_kernels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <gtest/gtest.h>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace tapescope::engine::cpu {
+namespace {
+
+double ulpOf(double v) {
+    const auto f = static_cast<float>(std::fabs(v));
+    return static_cast<double>(std::nextafter(f, std::numeric_limits<float>::infinity())) -
+           static_cast<double>(f);
+}
+std::vector<float> samples(double low, double high) {
+    std::vector<float> x;
+    constexpr int kCount = 40000;
+    for (int i = 0; i <= kCount; ++i)
+        x.push_back(static_cast<float>(low + (high - low) * i / kCount));
+    for (double v = 1e-30; v < 1; v *= 1.3) {
+        for (const double signedV : {v, -v}) {
+            if (signedV >= low && signedV <= high) x.push_back(static_cast<float>(signedV));
+        }
+    }
+    return x;
+}
+
+class RealMath : public testing::TestWithParam<Isa> {
+protected:
+    void SetUp() override {
+        if (!realTableFor(GetParam()))
+            GTEST_SKIP() << "this processor has no " << isaName(GetParam());
+    }
+};
+
+TEST_P(RealMath, UnaryFunctionsAreAccurateToAFewUnitsInTheLastPlace) {
+    struct Function {
+        const char* name;
+        RealUnary op;
+        double low;
+        double high;
+        double maxUlp;
+        std::function<double(double)> exact;
+    };
+    const auto softplus = [](double v) { return std::log1p(std::exp(v)); };
+    const std::vector<Function> functions{
+        {"erf", RealUnary::Erf, -5, 5, 3, [](double v) { return std::erf(v); }},
+        {"expm1", RealUnary::Expm1, -60, 88.7, 3, [](double v) { return std::expm1(v); }},
+        {"log1p", RealUnary::Log1p, -0.999, 100, 3, [](double v) { return std::log1p(v); }},
+        {"mish", RealUnary::Mish, -80, 80, 6, [&](double v) { return v * std::tanh(softplus(v)); }},
+        {"logsigmoid", RealUnary::LogSigmoid, -80, 80, 4, [&](double v) { return -softplus(-v); }},
+    };
+    for (const Function& f : functions) {
+        const std::vector<float> x = samples(f.low, f.high);
+        std::vector<float> y(x.size());
+        realTableFor(GetParam())
+            ->f32[static_cast<int>(f.op)](static_cast<std::int64_t>(x.size()), y.data(), 1,
+                                          x.data(), 1, {});
+        double worst = 0;
+        float at = 0;
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            const double exact = f.exact(static_cast<double>(x[i]));
+            const double error = std::fabs(static_cast<double>(y[i]) - exact) / ulpOf(exact);
+            if (error > worst) {
+                worst = error;
+                at = x[i];
+            }
+        }
+        EXPECT_LE(worst, f.maxUlp) << f.name << " at " << at;
+    }
+}
+
+TEST_P(RealMath, Atan2IsAccurateInEveryDirection) {
+    std::vector<float> ys;
+    std::vector<float> xs;
+    constexpr int kSteps = 20000;
+    for (int i = 0; i < kSteps; ++i) {
+        const double angle = 2 * 3.14159265358979 * i / kSteps;
+        const double radius = std::pow(10.0, i % 41 - 20);
+        ys.push_back(static_cast<float>(radius * std::sin(angle)));
+        xs.push_back(static_cast<float>(radius * std::cos(angle)));
+    }
+    const float inf = std::numeric_limits<float>::infinity();
+    for (const float y : {0.0F, -0.0F, 1.0F, -1.0F, inf, -inf}) {
+        for (const float x : {0.0F, -0.0F, 1.0F, -1.0F, inf, -inf}) {
+            ys.push_back(y);
+            xs.push_back(x);
+        }
+    }
+    std::vector<float> angles(ys.size());
+    realBinaryTableFor(GetParam())
+        ->f32[static_cast<int>(RealBinary::Atan2)](
+            static_cast<std::int64_t>(ys.size()), angles.data(), 1, ys.data(), 1, xs.data(), 1, {});
+    for (std::size_t i = 0; i < ys.size(); ++i) {
+        const double exact = std::atan2(static_cast<double>(ys[i]), static_cast<double>(xs[i]));
+        ASSERT_LE(std::fabs(static_cast<double>(angles[i]) - exact), 3 * ulpOf(exact))
+            << "atan2(" << ys[i] << ", " << xs[i] << ") is " << angles[i];
+        ASSERT_EQ(std::signbit(angles[i]), std::signbit(exact)) << ys[i] << ", " << xs[i];
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Isas, RealMath, testing::Values(Isa::Base, Isa::Avx2, Isa::Avx512),
+                         [](const testing::TestParamInfo<Isa>& isa) {
+                             return std::string(isaName(isa.param));
+                         });
+
+}  // namespace
+}  // namespace tapescope::engine::cpu
