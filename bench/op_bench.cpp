@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an operator call costs: overhead on tiny tensors, bandwidth on large ones.
 #include "engine/autograd/autograd.h"
+#include "engine/nn/activations.h"
+#include "engine/nn/containers.h"
+#include "engine/nn/linear.h"
 #include "engine/observe/context.h"
 #include "engine/ops/nn_functional.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/shape.h"
+#include "engine/optim/adam.h"
 
 #include <benchmark/benchmark.h>
 
@@ -60,6 +64,36 @@ void chainForwardBackward(benchmark::State& state) {
     state.SetItemsProcessed(state.iterations() * 20);
 }
 BENCHMARK(chainForwardBackward);
+
+/// Linear 4-8-8-2 with a batch of 2, forward, backward and an Adam step: all overhead.
+void tinyMlpAdamStep(benchmark::State& state) {
+    engine::nn::Sequential net(
+        engine::nn::make<engine::nn::Linear>(4, 8), engine::nn::make<engine::nn::ReLU>(),
+        engine::nn::make<engine::nn::Linear>(8, 8), engine::nn::make<engine::nn::ReLU>(),
+        engine::nn::make<engine::nn::Linear>(8, 2));
+    engine::optim::Adam adam(net.parameters(), engine::optim::AdamOptions{});
+    const Tensor x = engine::rand({2, 4});
+    const Tensor target = engine::rand({2, 2});
+    for (auto _ : state) {
+        adam.zero_grad();
+        engine::mse_loss(net(x), target).backward();
+        adam.step();
+    }
+}
+BENCHMARK(tinyMlpAdamStep);
+
+/// One long chain: the cost of a node must not grow with the depth. items = operators.
+void deepChain(benchmark::State& state) {
+    const Tensor x = engine::ones({1}, {.requires_grad = true});
+    for (auto _ : state) {
+        Tensor y = x;
+        for (std::int64_t i = 0; i < state.range(0); ++i) y = engine::mul(y, x);
+        y.backward();
+        x.set_grad({});
+    }
+    state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(deepChain)->Arg(1000)->Arg(100000);
 
 constexpr std::int64_t kLarge = 16 * 1024 * 1024;
 

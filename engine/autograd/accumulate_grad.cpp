@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/autograd/accumulate_grad.h"
 
+#include "engine/autograd/autograd_meta.h"
 #include "engine/observe/context.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/shape.h"
-#include "engine/tensor/tensor_impl.h"
 
 #include <cstdint>
 
 namespace tapescope::engine {
 
 AccumulateGrad::AccumulateGrad(const Tensor& leaf) : m_leaf(leaf) {
-    m_outputMetas.push_back(leaf.meta());
     m_sequence = UINT64_MAX;  // as soon as its gradient is complete
 }
 
@@ -23,12 +22,15 @@ Ref<Node> AccumulateGrad::create(const Tensor& leaf) {
     return Ref<Node>::adopt(new AccumulateGrad(leaf));
 }
 
-std::vector<Tensor> AccumulateGrad::apply(std::span<const Tensor> gradOutputs) {
+void AccumulateGrad::apply(std::span<const Tensor> gradOutputs, std::span<Tensor>) {
     Tensor gradient = gradOutputs[0];
-    if (!gradient.defined()) return {};
+    if (!gradient.defined()) return;
     AutogradMeta& meta = m_leaf.impl()->ensureAutograd();
-    for (const auto& [id, hook] : meta.hooks) {
-        if (Tensor replaced = hook(gradient); replaced.defined()) gradient = std::move(replaced);
+    if (meta.hooks) {
+        for (const auto& [id, hook] : meta.hooks->onGradient) {
+            if (Tensor replaced = hook(gradient); replaced.defined())
+                gradient = std::move(replaced);
+        }
     }
     if (!meta.grad.defined()) {
         // Kept as it is when nobody else holds it; a gradient shared with another leaf must not be
@@ -47,7 +49,6 @@ std::vector<Tensor> AccumulateGrad::apply(std::span<const Tensor> gradOutputs) {
     meta.grad.set_role(MemoryRole::Gradient);
     Context& context = Context::current();
     for (Observer* o : context.observers()) o->onGradReady(m_leaf);
-    return {};
 }
 
 }  // namespace tapescope::engine

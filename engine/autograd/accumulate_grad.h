@@ -12,7 +12,7 @@ public:
     static Ref<Node> create(const Tensor& leaf);
     ~AccumulateGrad() override;
 
-    std::vector<Tensor> apply(std::span<const Tensor> gradOutputs) override;
+    void apply(std::span<const Tensor> gradOutputs, std::span<Tensor> gradInputs) override;
     std::string_view name() const override { return "accumulate_grad"; }
     const Tensor& leaf() const { return m_leaf; }
 

@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/autograd/accumulate_grad.h"
 #include "engine/autograd/autograd.h"
-#include "engine/autograd/node.h"
+#include "engine/autograd/autograd_meta.h"
+#include "engine/autograd/stack_buffer.h"
 #include "engine/errors.h"
 #include "engine/observe/context.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/shape.h"
-#include "engine/tensor/tensor_impl.h"
-
-#include <queue>
 
 #include <algorithm>
-#include <unordered_map>
-#include <unordered_set>
+#include <atomic>
 
 namespace tapescope::engine {
 
 /// One pass from the roots: nodes run when all their gradients have arrived, the latest created
-/// first.
+/// first. What the run knows of a node lies in a table of its own; the node only remembers where.
 class BackwardRun {
 public:
     struct Capture {
@@ -26,12 +23,30 @@ public:
     };
 
     BackwardRun(bool retainGraph, bool createGraph)
-        : m_retainGraph(retainGraph), m_createGraph(createGraph) {}
+        : m_retainGraph(retainGraph), m_createGraph(createGraph), m_id(nextId()) {
+        std::swap(m_states, t_spare.states);
+        std::swap(m_ready, t_spare.ready);
+        ++t_depth;
+    }
+    ~BackwardRun() {
+        // A run inside another one (a hook, a checkpoint) may have visited its nodes.
+        if (--t_depth > 0) {
+            for (const State& state : m_states) {
+                state.node->m_run = state.outerRun;
+                state.node->m_runIndex = state.outerIndex;
+            }
+        }
+        m_states.clear();
+        m_ready.clear();
+        constexpr std::size_t kKept = 4096;
+        if (m_states.capacity() <= kKept) std::swap(m_states, t_spare.states);
+        if (m_ready.capacity() <= kKept) std::swap(m_ready, t_spare.ready);
+    }
+    BackwardRun(const BackwardRun&) = delete;
+    BackwardRun& operator=(const BackwardRun&) = delete;
 
     void addRoot(const Tensor& root, Tensor gradient) {
-        const Edge edge = gradientEdge(root);
-        m_roots.push_back(edge.node);
-        m_pendingRoots.push_back({edge, std::move(gradient)});
+        m_roots.push_back({gradientEdge(root), std::move(gradient)});
     }
     /// The gradient at t is kept in captures() instead of flowing on into a leaf. Only what leads
     /// there runs.
@@ -43,99 +58,122 @@ public:
         if (!m_captures.empty()) findNeeded();
         const GradModeGuard gradMode(m_createGraph);
         const PhaseScope phase(Phase::Backward);
-        for (auto& [edge, gradient] : m_pendingRoots) deliver(edge, std::move(gradient));
-        for (const Ref<Node>& root : m_roots) {
-            State& state = m_states[root.get()];
-            if (state.dependencies == 0 && !state.queued) enqueue(root.get(), state);
+        for (auto& [edge, gradient] : m_roots) deliver(edge, std::move(gradient));
+        for (const auto& [edge, gradient] : m_roots) {
+            State& state = stateOf(*edge.node);
+            if (state.dependencies == 0 && !state.queued) enqueue(state);
         }
         while (!m_ready.empty()) {
-            Node* node = m_ready.top();
-            m_ready.pop();
+            std::pop_heap(m_ready.begin(), m_ready.end(), Later{});
+            Node* node = m_ready.back();
+            m_ready.pop_back();
             runNode(*node);
         }
     }
 
 private:
     struct State {
+        Node* node = nullptr;
+        Tensor gradient;              // of output 0
+        std::vector<Tensor> further;  // of the others
         int dependencies = 0;
         bool queued = false;
         bool needed = true;
-        std::vector<Tensor> gradients;
+        bool captured = false;
+        std::uint64_t outerRun = 0;
+        std::size_t outerIndex = 0;
     };
     struct Later {
         bool operator()(const Node* a, const Node* b) const {
             return a->sequence() < b->sequence();
         }
     };
+    struct Spare {
+        std::vector<State> states;
+        std::vector<Node*> ready;
+    };
+    static thread_local Spare t_spare;
+    static constinit thread_local int t_depth;
 
+    static std::uint64_t nextId() {
+        static std::atomic<std::uint64_t> next{1};
+        return next.fetch_add(1, std::memory_order_relaxed);
+    }
+
+    State& stateOf(const Node& node) { return m_states[node.m_runIndex]; }
+
+    /// Every node reachable from the roots, with the number of edges that lead to it.
     void countDependencies() {
-        std::vector<Node*> stack;
         const auto visit = [&](Node* node) {
-            if (m_states.try_emplace(node).second) {
-                stack.push_back(node);
-                m_order.push_back(node);
-            }
+            if (node->m_run == m_id) return;
+            State& state = m_states.emplace_back();
+            state.node = node;
+            state.outerRun = node->m_run;
+            state.outerIndex = node->m_runIndex;
+            node->m_run = m_id;
+            node->m_runIndex = m_states.size() - 1;
         };
-        for (const Ref<Node>& root : m_roots) visit(root.get());
-        while (!stack.empty()) {
-            Node* node = stack.back();
-            stack.pop_back();
-            for (const Edge& edge : node->edges()) {
+        for (const auto& [edge, gradient] : m_roots) visit(edge.node.get());
+        // What is found is appended: the table itself is the list of what is still to be looked at.
+        for (std::size_t i = 0; i < m_states.size(); ++i) {
+            for (const Edge& edge : m_states[i].node->edges()) {
                 if (!edge.node) continue;
                 visit(edge.node.get());
-                ++m_states[edge.node.get()].dependencies;
+                ++stateOf(*edge.node).dependencies;
             }
         }
     }
 
     /// needed = leads to a captured edge. In topological order from the leaves.
     void findNeeded() {
-        std::unordered_set<const Node*> targets;
-        for (const Capture& c : m_captures) targets.insert(c.edge.node.get());
-        std::vector<Node*> order = topological();
+        for (const Capture& c : m_captures) {
+            if (c.edge.node->m_run == m_id) stateOf(*c.edge.node).captured = true;
+        }
+        const std::vector<std::size_t> order = topological();
         for (auto it = order.rbegin(); it != order.rend(); ++it) {
             State& state = m_states[*it];
-            state.needed = targets.contains(*it);
-            for (const Edge& edge : (*it)->edges()) {
-                state.needed = state.needed || (edge.node && m_states[edge.node.get()].needed);
+            state.needed = state.captured;
+            for (const Edge& edge : state.node->edges()) {
+                state.needed = state.needed || (edge.node && stateOf(*edge.node).needed);
             }
         }
     }
 
-    std::vector<Node*> topological() const {
-        std::unordered_map<Node*, int> open;
-        std::vector<Node*> ready;
-        for (Node* node : m_order) {
-            const int n = m_states.at(node).dependencies;
-            if (n == 0)
-                ready.push_back(node);
-            else
-                open[node] = n;
+    std::vector<std::size_t> topological() {
+        std::vector<int> open(m_states.size());
+        std::vector<std::size_t> order;
+        order.reserve(m_states.size());
+        for (std::size_t i = 0; i < m_states.size(); ++i) {
+            open[i] = m_states[i].dependencies;
+            if (open[i] == 0) order.push_back(i);
         }
-        std::vector<Node*> order;
-        while (!ready.empty()) {
-            Node* node = ready.back();
-            ready.pop_back();
-            order.push_back(node);
-            for (const Edge& edge : node->edges()) {
-                if (edge.node && --open[edge.node.get()] == 0) ready.push_back(edge.node.get());
+        for (std::size_t at = 0; at < order.size(); ++at) {
+            for (const Edge& edge : m_states[order[at]].node->edges()) {
+                if (edge.node && --open[edge.node->m_runIndex] == 0)
+                    order.push_back(edge.node->m_runIndex);
             }
         }
         return order;
     }
 
-    void enqueue(Node* node, State& state) {
+    void enqueue(State& state) {
         state.queued = true;
-        m_ready.push(node);
+        m_ready.push_back(state.node);
+        std::push_heap(m_ready.begin(), m_ready.end(), Later{});
+    }
+
+    static Tensor& slotOf(State& state, int slot) {
+        if (slot == 0) return state.gradient;
+        if (state.further.empty())
+            state.further.resize(static_cast<std::size_t>(state.node->outputCount()) - 1);
+        return state.further[static_cast<std::size_t>(slot) - 1];
     }
 
     /// Adds to what already arrived at the edge; the sum is an operator call on behalf of the
     /// receiving node.
     void deliver(const Edge& edge, Tensor gradient) {
         if (!gradient.defined()) return;
-        State& state = m_states[edge.node.get()];
-        state.gradients.resize(static_cast<std::size_t>(edge.node->outputCount()));
-        Tensor& slot = state.gradients[static_cast<std::size_t>(edge.slot)];
+        Tensor& slot = slotOf(stateOf(*edge.node), edge.slot);
         if (!slot.defined()) {
             slot = std::move(gradient);
             return;
@@ -145,38 +183,44 @@ private:
     }
 
     void runNode(Node& node) {
-        State state = std::move(m_states[&node]);
-        state.gradients.resize(static_cast<std::size_t>(node.outputCount()));
-        for (Capture& c : m_captures) {
-            if (c.edge.node.get() == &node)
-                c.gradient = state.gradients[static_cast<std::size_t>(c.edge.slot)];
+        constexpr std::size_t kFew = 4;
+        StackBuffer<Tensor, kFew> gradients(static_cast<std::size_t>(node.outputCount()));
+        State& state = stateOf(node);
+        gradients[0] = std::move(state.gradient);
+        for (std::size_t i = 0; i < state.further.size(); ++i)
+            gradients[i + 1] = std::move(state.further[i]);
+        if (state.captured) {
+            for (Capture& c : m_captures) {
+                if (c.edge.node.get() == &node)
+                    c.gradient = gradients[static_cast<std::size_t>(c.edge.slot)];
+            }
         }
-        std::vector<Tensor> gradInputs(node.edges().size());
-        const bool any = std::any_of(state.gradients.begin(), state.gradients.end(),
-                                     [](const Tensor& t) { return t.defined(); });
-        const bool leaf = node.edges().empty();
-        if (any && state.needed && !(leaf && !m_captures.empty())) {
-            applyHooks(node, state.gradients);
-            gradInputs = apply(node, state.gradients);
+        const std::span<const Edge> edges = node.edges();
+        StackBuffer<Tensor, kFew> gradInputs(edges.size());
+        const std::span<Tensor> given = gradients.span();
+        const bool any =
+            std::any_of(given.begin(), given.end(), [](const Tensor& t) { return t.defined(); });
+        if (any && state.needed && !(edges.empty() && !m_captures.empty())) {
+            if (node.m_extras) applyHooks(node, given);
+            apply(node, given, gradInputs.span());
             if (!m_retainGraph && !m_createGraph) node.releaseSaved();
         }
-        state.gradients.clear();
-        for (std::size_t i = 0; i < node.edges().size(); ++i) {
-            const Edge& edge = node.edges()[i];
-            if (!edge.node) continue;
-            deliver(edge, i < gradInputs.size() ? std::move(gradInputs[i]) : Tensor());
-            State& next = m_states[edge.node.get()];
-            if (--next.dependencies == 0 && !next.queued) enqueue(edge.node.get(), next);
+        for (Tensor& gradient : given) gradient = {};
+        for (std::size_t i = 0; i < edges.size(); ++i) {
+            if (!edges[i].node) continue;
+            deliver(edges[i], std::move(gradInputs[i]));
+            State& next = stateOf(*edges[i].node);
+            if (--next.dependencies == 0 && !next.queued) enqueue(next);
         }
     }
 
-    static void applyHooks(Node& node, std::vector<Tensor>& gradients) {
-        for (const Node::Hook& hook : std::vector<Node::Hook>(node.m_hooks)) {
+    static void applyHooks(Node& node, std::span<Tensor> gradients) {
+        for (const Node::Hook& hook : std::vector<Node::Hook>(node.m_extras->hooks)) {
             Tensor& g = gradients[static_cast<std::size_t>(hook.slot)];
             if (!g.defined()) continue;
             if (Tensor replaced = hook.fn(g); replaced.defined()) g = std::move(replaced);
         }
-        for (TensorImpl* retained : node.m_retained) {
+        for (TensorImpl* retained : node.m_extras->retained) {
             const Tensor& g = gradients[static_cast<std::size_t>(retained->autograd->outputNr)];
             if (g.defined()) retained->autograd->grad = g;
         }
@@ -205,27 +249,28 @@ private:
         BackwardFrame m_frame;
     };
 
-    static std::vector<Tensor> apply(Node& node, const std::vector<Tensor>& gradients) {
+    static void apply(Node& node, std::span<const Tensor> gradients, std::span<Tensor> gradInputs) {
         FrameScope scope(node, gradients);
         Context& context = Context::current();
-        if (!context.watched() || !node.op()) return node.apply(gradients);
+        if (!context.watched() || !node.op()) return node.apply(gradients, gradInputs);
         const std::vector<Tensor> saved = node.savedForInspection();
         scope.frame().saved = saved;
         for (Observer* o : context.observers()) o->onBackwardBegin(scope.frame());
-        std::vector<Tensor> gradInputs = node.apply(gradients);
+        node.apply(gradients, gradInputs);
         for (Observer* o : context.observers()) o->onBackwardEnd(scope.frame(), gradInputs);
-        return gradInputs;
     }
 
     bool m_retainGraph;
     bool m_createGraph;
-    std::vector<Ref<Node>> m_roots;
-    std::vector<std::pair<Edge, Tensor>> m_pendingRoots;
+    std::uint64_t m_id;
+    std::vector<std::pair<Edge, Tensor>> m_roots;
     std::vector<Capture> m_captures;
-    std::unordered_map<Node*, State> m_states;
-    std::vector<Node*> m_order;
-    std::priority_queue<Node*, std::vector<Node*>, Later> m_ready;
+    std::vector<State> m_states;
+    std::vector<Node*> m_ready;  // a heap
 };
+
+thread_local BackwardRun::Spare BackwardRun::t_spare;
+constinit thread_local int BackwardRun::t_depth = 0;
 
 namespace {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/memory/small_pool.h"
 #include "engine/ops/op_def.h"
 
 #include <functional>
@@ -22,10 +23,12 @@ class Node : public RefCounted {
 public:
     virtual ~Node() = default;
     static void destroy(Node* node) noexcept;
+    static void* operator new(std::size_t sizeBytes) { return smallAllocate(sizeBytes); }
+    static void operator delete(void* p, std::size_t sizeBytes) { smallFree(p, sizeBytes); }
 
-    /// Gradients of the outputs in, of the inputs out (undefined where not needed). Called once
-    /// unless retain_graph.
-    virtual std::vector<Tensor> apply(std::span<const Tensor> gradOutputs) = 0;
+    /// Gradients of the outputs in, of the inputs out (undefined where not needed; one for every
+    /// edge, undefined before). Called once unless retain_graph.
+    virtual void apply(std::span<const Tensor> gradOutputs, std::span<Tensor> gradInputs) = 0;
     /// Frees what forward saved; apply() after it throws AutogradError.
     virtual void releaseSaved() {}
     /// "conv2d", as on screen ("conv2d backward").
@@ -34,7 +37,8 @@ public:
     /// What forward kept, for inspection; released ones are missing.
     virtual std::vector<Tensor> savedForInspection() const { return {}; }
 
-    const std::vector<Edge>& edges() const { return m_edges; }
+    /// One per input; node null where no gradient is needed.
+    std::span<const Edge> edges() const { return m_edges; }
     int outputCount() const { return m_outputCount; }
     std::uint64_t sequence() const {
         return m_sequence;
@@ -53,8 +57,10 @@ public:
 
 protected:
     Node() = default;
-    std::vector<Edge> m_edges;  // one per input; node null where no gradient is needed
-    std::vector<TensorMeta> m_outputMetas;
+    /// Ends the node and frees its memory.
+    virtual void dispose() noexcept { delete this; }
+
+    std::span<Edge> m_edges;  // of the subclass
     int m_outputCount = 1;
     std::uint64_t m_sequence = 0;
     std::uint64_t m_forwardId = 0;
@@ -67,9 +73,18 @@ private:
         int slot;
         std::function<Tensor(const Tensor&)> fn;
     };
-    std::vector<Hook> m_hooks;
-    std::vector<TensorImpl*> m_retained;  // not owned
-    int m_nextHookId = 0;
+    struct Extras {
+        std::vector<Hook> hooks;
+        std::vector<TensorImpl*> retained;  // not owned
+        int nextHookId = 0;
+    };
+    Extras& ensureExtras();
+
+    std::unique_ptr<Extras> m_extras;  // few nodes have any
+    Node* m_nextDead = nullptr;        // while it waits in destroy()
+    // Where the backward run that visits the node keeps what it knows of it.
+    std::uint64_t m_run = 0;
+    std::size_t m_runIndex = 0;
     friend class BackwardRun;
 };
 

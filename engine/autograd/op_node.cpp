@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/autograd/op_node.h"
 
+#include "engine/autograd/autograd_meta.h"
+#include "engine/autograd/stack_buffer.h"
 #include "engine/errors.h"
 #include "engine/observe/context.h"
 #include "engine/ops/pointwise.h"
-#include "engine/tensor/tensor_impl.h"
 
+#include <algorithm>
 #include <memory>
 
 namespace tapescope::engine {
 namespace {
 
 std::uint64_t nextSequence() {
-    thread_local std::uint64_t next = 1;
+    constinit thread_local std::uint64_t next = 1;
     return next++;
 }
 
@@ -51,53 +53,91 @@ Tensor SavedTensor::unpack(Node& node, int index) const {
     AutogradMeta& meta = restored.impl()->ensureAutograd();
     meta.gradFn = Ref<Node>::share(&node);
     meta.outputNr = index;
-    meta.requiresGrad = true;
+    restored.impl()->requiresGrad = true;
     return restored;
 }
 
-OpNode::OpNode(const OpDef& op, const OpArgs& args, const Outputs& outputs,
-               const Tensor& overwritten, std::uint64_t forwardId, Site site)
-    : m_op(op), m_attrs(args.attrs) {
+namespace {
+
+/// Constructs n default T at `at` and moves `at` behind them.
+template <class T>
+std::span<T> placeBehind(char*& at, std::size_t n) {
+    static_assert(alignof(T) <= 8 && sizeof(T) % 8 == 0);
+    T* first = reinterpret_cast<T*>(at);
+    for (std::size_t i = 0; i < n; ++i) new (first + i) T;
+    at += n * sizeof(T);
+    return {first, n};
+}
+
+}  // namespace
+
+Ref<OpNode> OpNode::create(const OpDef& op, const OpArgs& args, const Outputs& outputs,
+                           const Tensor& overwritten, std::uint64_t forwardId, Site site) {
     const std::size_t inputs = args.inputs.size();
-    m_edges.resize(inputs);
-    m_inputMetas.resize(inputs);
-    m_savedInputs.resize(inputs);
+    const std::size_t savedInputs = op.saveInputs != 0 ? inputs : 0;
+    const std::size_t savedOutputs =
+        op.saveOutputs != 0 ? static_cast<std::size_t>(outputs.count) : 0;
+    const std::span<const AttrValue> attrs = args.attrs.values();
+    static_assert(sizeof(OpNode) % 8 == 0);
+    const std::size_t bytes = sizeof(OpNode) + inputs * (sizeof(Edge) + sizeof(TensorMeta)) +
+                              (savedInputs + savedOutputs) * sizeof(SavedTensor) +
+                              attrs.size_bytes();
+    char* at = static_cast<char*>(smallAllocate(bytes));
+    auto* node = ::new (at) OpNode(op, bytes);
+    at += sizeof(OpNode);
+    node->m_edges = placeBehind<Edge>(at, inputs);
+    node->m_savedInputs = placeBehind<SavedTensor>(at, savedInputs);
+    node->m_savedOutputs = placeBehind<SavedTensor>(at, savedOutputs);
+    node->m_inputMetas = placeBehind<TensorMeta>(at, inputs);
+    node->m_attrs = placeBehind<AttrValue>(at, attrs.size());
+    std::copy(attrs.begin(), attrs.end(), node->m_attrs.begin());
     for (std::size_t i = 0; i < inputs; ++i) {
         const Tensor& t = *args.inputs[i];
         if (!t.defined()) continue;
-        m_edges[i] = gradientEdge(t);
-        m_inputMetas[i] = t.meta();
+        node->m_edges[i] = gradientEdge(t);
+        node->m_inputMetas[i].sizes = t.sizes();
+        node->m_inputMetas[i].dtype = t.dtype();
+        if (savedInputs == 0) continue;
         // A list argument (cat) shares the bit of its first element.
         const std::size_t bit = std::min(i, op.args.empty() ? i : op.args.size() - 1);
         if (op.saveInputs >> bit & 1U) {
-            m_savedInputs[i] =
+            node->m_savedInputs[i] =
                 SavedTensor(i == 0 && overwritten.defined() ? overwritten : t, false);
         }
     }
-    m_outputCount = outputs.count;
-    m_savedOutputs.resize(static_cast<std::size_t>(outputs.count));
-    for (int i = 0; i < outputs.count; ++i)
-        m_outputMetas.push_back(outputs.tensors[static_cast<unsigned>(i)].meta());
-    m_sequence = nextSequence();
-    m_forwardId = forwardId;
-    m_site = site;
+    node->m_outputCount = outputs.count;
+    node->m_sequence = nextSequence();
+    node->m_forwardId = forwardId;
+    node->m_site = site;
     const ThreadState& state = threadState();
-    m_module = state.backward ? state.backward->module : state.module;
+    node->m_module = state.backward ? state.backward->module : state.module;
+    return Ref<OpNode>::adopt(node);
+}
+
+OpNode::~OpNode() {
+    std::destroy(m_edges.begin(), m_edges.end());
+    std::destroy(m_savedInputs.begin(), m_savedInputs.end());
+    std::destroy(m_savedOutputs.begin(), m_savedOutputs.end());
+}
+
+void OpNode::dispose() noexcept {
+    const std::size_t bytes = m_blockBytes;
+    this->~OpNode();
+    smallFree(this, bytes);
 }
 
 void recordNode(const OpDef& op, const OpArgs& args, Outputs& outputs, const Tensor& overwritten,
                 std::uint64_t forwardId, Site site) {
-    auto node = Ref<OpNode>::adopt(new OpNode(op, args, outputs, overwritten, forwardId, site));
-    const Ref<Node> shared = Ref<Node>::share(node.get());
+    const Ref<OpNode> node = OpNode::create(op, args, outputs, overwritten, forwardId, site);
     for (int i = 0; i < outputs.count; ++i) {
         Tensor& out = outputs[i];
         if (!isFloating(out.dtype())) continue;
         AutogradMeta& meta = out.impl()->ensureAutograd();
-        meta.gradFn = shared;
+        meta.gradFn = Ref<Node>::share(node.get());
         meta.outputNr = i;
-        meta.requiresGrad = true;
+        out.impl()->requiresGrad = true;
     }
-    node->saveOutputs(outputs);
+    if (op.saveOutputs != 0) node->saveOutputs(outputs);
 }
 
 void OpNode::saveOutputs(const Outputs& outputs) {
@@ -109,34 +149,30 @@ void OpNode::saveOutputs(const Outputs& outputs) {
     }
 }
 
-std::vector<Tensor> OpNode::apply(std::span<const Tensor> gradOutputs) {
+void OpNode::apply(std::span<const Tensor> gradOutputs, std::span<Tensor> gradInputs) {
     if (m_released) {
         throw AutogradError(
             std::string(m_op.name) +
             " backward: what this graph saved was freed by an earlier backward; pass "
             "retain_graph=true to the earlier call to go through it twice");
     }
+    constexpr std::size_t kFew = 4;
     const std::size_t inputs = m_edges.size();
-    std::vector<Tensor> savedInputs(inputs);
-    std::vector<Tensor> savedOutputs(m_savedOutputs.size());
-    const auto needs = std::make_unique<bool[]>(inputs);
-    for (std::size_t i = 0; i < inputs; ++i) {
-        needs[i] = static_cast<bool>(m_edges[i].node);
+    StackBuffer<Tensor, kFew> savedInputs(inputs);
+    StackBuffer<Tensor, kFew> savedOutputs(static_cast<std::size_t>(m_outputCount));
+    StackBuffer<bool, 16> needs(inputs);
+    for (std::size_t i = 0; i < inputs; ++i) needs[i] = static_cast<bool>(m_edges[i].node);
+    for (std::size_t i = 0; i < m_savedInputs.size(); ++i) {
         if (m_savedInputs[i].defined())
             savedInputs[i] = m_savedInputs[i].unpack(*this, static_cast<int>(i));
     }
-    for (std::size_t i = 0; i < savedOutputs.size(); ++i) {
+    for (std::size_t i = 0; i < m_savedOutputs.size(); ++i) {
         if (m_savedOutputs[i].defined())
             savedOutputs[i] = m_savedOutputs[i].unpack(*this, static_cast<int>(i));
     }
-    std::vector<Tensor> gradInputs(inputs);
-    m_op.vjp(VjpArgs{m_op,
-                     savedInputs,
-                     savedOutputs,
-                     m_inputMetas,
-                     gradOutputs,
-                     {needs.get(), inputs},
-                     m_attrs},
+    const Attrs attrs{std::span<const AttrValue>(m_attrs)};
+    m_op.vjp(VjpArgs{m_op, savedInputs.span(), savedOutputs.span(), m_inputMetas, gradOutputs,
+                     needs.span(), attrs},
              gradInputs);
     for (std::size_t i = 0; i < inputs; ++i) {
         Tensor& g = gradInputs[i];
@@ -150,12 +186,11 @@ std::vector<Tensor> OpNode::apply(std::span<const Tensor> gradOutputs) {
             g = to(g, m_inputMetas[i].dtype);
         }
     }
-    return gradInputs;
 }
 
 void OpNode::releaseSaved() {
-    m_savedInputs.assign(m_savedInputs.size(), {});
-    m_savedOutputs.assign(m_savedOutputs.size(), {});
+    for (SavedTensor& saved : m_savedInputs) saved = {};
+    for (SavedTensor& saved : m_savedOutputs) saved = {};
     // What saved nothing may be gone through again, as in PyTorch.
     m_released = (m_op.saveInputs | m_op.saveOutputs) != 0;
 }

@@ -19,6 +19,8 @@ constexpr std::size_t at(Enum value) {
     return static_cast<std::size_t>(value);
 }
 
+constexpr std::int64_t kSmallLoop = 1024;
+
 /// One operand of a loop: where it starts and how far its elements lie apart.
 struct Operand {
     char* data = nullptr;
@@ -34,6 +36,13 @@ struct Operand {
 std::int64_t flatStride(const Tensor& t, std::int64_t n) {
     if (t.numel() == 1) return 0;
     return t.numel() == n && t.is_contiguous() ? 1 : -1;
+}
+
+/// True where a small dense input lies along a small dense output, element by element: then a
+/// kernel is one loop, without a plan.
+bool alike(const TensorImpl& out, const TensorImpl& input) {
+    return out.contiguous && input.contiguous && out.numel == input.numel &&
+           out.numel <= kSmallLoop && (out.storage != input.storage || out.offset == input.offset);
 }
 
 /// What an in-place operator reads while it overwrites it: the same elements, or a copy of its own.
@@ -233,6 +242,10 @@ void checkIntegerPower(const Tensor& exponent) {
 void runUnary(UnaryOp op, const OpArgs& args, std::span<Tensor> outputs) {
     const DType type = computeType(args[0].dtype());
     const UnaryLoop loop = require(loops().unary.loops[at(op)][at(type)], type);
+    const TensorImpl& out = *outputs[0].impl();
+    const TensorImpl& x = *args[0].impl();
+    if (x.dtype == type && alike(out, x))
+        return loop(out.numel, out.data(), 1, x.data(), 1, paramsOf(args.attrs));
     apply(loop, type, type, outputs[0], args[0], paramsOf(args.attrs), grainOf(op, type));
 }
 
@@ -246,6 +259,11 @@ void runBinary(BinaryOp op, const OpArgs& args, std::span<Tensor> outputs) {
     const DType type = computeType(args[0].dtype());
     const BinaryLoop loop = require(loops().binary.loops[at(op)][at(type)], type);
     if (op == BinaryOp::Pow) checkIntegerPower(args[1]);
+    const TensorImpl& out = *outputs[0].impl();
+    const TensorImpl& a = *args[0].impl();
+    const TensorImpl& b = *args[1].impl();
+    if (a.dtype == type && alike(out, a) && alike(out, b))
+        return loop(out.numel, out.data(), 1, a.data(), 1, b.data(), 1, paramsOf(args.attrs));
     const std::int64_t grain = op == BinaryOp::Pow ? kGrain / 4 : kGrain;
     apply(loop, type, type, outputs[0], args[0], withoutOverlap(outputs[0], args[1]),
           paramsOf(args.attrs), grain);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <map>
 #include <mutex>
@@ -95,15 +96,21 @@ std::string_view memoryRoleName(MemoryRole role) {
 }
 
 struct CachingAllocator::Impl {
+    struct ThreadCache;
     struct Node {
         char* data = nullptr;
         std::size_t size = 0;
         std::size_t segment = 0;  // size of the segment if this is its first block, else 0
         Node* prev = nullptr;     // neighbours in the same segment
         Node* next = nullptr;
-        bool live = false;
-        bool tiny = false;   // parked in m_tiny, not merged
+        Node* parked = nullptr;  // the next in a thread's list
+        // Written by the thread that takes or gives back the block; the mutex orders the rest.
+        std::atomic<bool> live = false;
+        bool tiny = false;   // kept as it is, not merged: parked, or going through threads' lists
         bool small = false;  // lives in a small segment
+
+        bool isLive() const { return live.load(std::memory_order_relaxed); }
+        void setLive(bool on) { live.store(on, std::memory_order_relaxed); }
     };
     struct BySize {
         bool operator()(const Node* a, const Node* b) const {
@@ -111,9 +118,44 @@ struct CachingAllocator::Impl {
         }
     };
 
+    /// A thread's own share of the tiny blocks and of the counters, so that small tensors come and
+    /// go without the mutex. What is not yet folded into `stats` is added whenever anybody asks.
+    struct ThreadCache {
+        static constexpr std::size_t kBins = kTinyLimit / kGranularity;
+        /// At most 16 KiB of each size, so that a thread parks 1 MiB in all.
+        static constexpr std::array<std::uint8_t, kBins> kMost = [] {
+            std::array<std::uint8_t, kBins> most{};
+            for (std::size_t bin = 0; bin < kBins; ++bin)
+                most[bin] = static_cast<std::uint8_t>(
+                    std::min<std::size_t>(255, 16384 / ((bin + 1) * kGranularity)));
+            return most;
+        }();
+
+        Node* heads[kBins];
+        std::uint8_t counts[kBins];
+        bool open;  // from the thread's first use to its end
+        // Written by this thread alone.
+        std::atomic<std::int64_t> bytes;      // allocated since the last fold
+        std::atomic<std::int64_t> peakBytes;  // the most `bytes` was since
+        std::atomic<std::int64_t> taken;      // allocations, all of them hits
+
+        void note(std::int64_t change) {
+            const std::int64_t now = bytes.load(std::memory_order_relaxed) + change;
+            bytes.store(now, std::memory_order_relaxed);
+            if (change < 0) return;
+            taken.store(taken.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+            if (now > peakBytes.load(std::memory_order_relaxed))
+                peakBytes.store(now, std::memory_order_relaxed);
+        }
+    };
+    struct CacheOwner;
+    static constinit thread_local ThreadCache t_cache;
+
     AllocatorOptions options;
+    bool threadCached = false;  // the process's allocator: it outlives every thread
     mutable std::mutex mutex;
-    AllocatorStats stats;                                            // guarded by mutex
+    AllocatorStats stats;              // guarded by mutex; without what threads have not folded
+    std::vector<ThreadCache*> caches;  // guarded by mutex
     std::set<Node*, BySize> freeSmall, freeLarge;                    // guarded by mutex
     std::array<std::vector<Node*>, kTinyLimit / kGranularity> tiny;  // guarded by mutex
     std::map<char*, Node*> segments;  // first block of each; guarded by mutex
@@ -157,17 +199,56 @@ struct CachingAllocator::Impl {
     }
 
     void giveBack(Node* n) {
-        if (n->next && !n->next->live && !n->next->tiny) {
+        if (n->next && !n->next->isLive() && !n->next->tiny) {
             freeSet(n).erase(n->next);
             mergeNext(n);
         }
-        if (n->prev && !n->prev->live && !n->prev->tiny) {
+        if (n->prev && !n->prev->isLive() && !n->prev->tiny) {
             Node* p = n->prev;
             freeSet(n).erase(p);
             mergeNext(p);
             n = p;
         }
         freeSet(n).insert(n);
+    }
+
+    /// What threads have allocated and not folded yet.
+    std::int64_t unfolded() const {
+        std::int64_t sum = 0;
+        for (const ThreadCache* c : caches) sum += c->bytes.load(std::memory_order_relaxed);
+        return sum;
+    }
+    void notePeak(std::int64_t allocated) {
+        stats.peakAllocatedBytes = std::max(stats.peakAllocatedBytes, allocated);
+    }
+    /// Takes over the counters of the calling thread's cache.
+    void fold(ThreadCache& c) {
+        const std::int64_t bytes = c.bytes.load(std::memory_order_relaxed);
+        const std::int64_t peak = c.peakBytes.load(std::memory_order_relaxed);
+        const std::int64_t taken = c.taken.load(std::memory_order_relaxed);
+        notePeak(stats.allocatedBytes + unfolded() - bytes + peak);
+        stats.allocatedBytes += bytes;
+        stats.allocations += taken;
+        stats.cacheHits += taken;
+        c.bytes.store(0, std::memory_order_relaxed);
+        c.peakBytes.store(0, std::memory_order_relaxed);
+        c.taken.store(0, std::memory_order_relaxed);
+    }
+    /// The calling thread's parked blocks back into the common lists.
+    void emptyCache(ThreadCache& c) {
+        for (std::size_t bin = 0; bin < ThreadCache::kBins; ++bin) {
+            while (Node* n = c.heads[bin]) {
+                c.heads[bin] = n->parked;
+                tiny[bin].push_back(n);
+            }
+            c.counts[bin] = 0;
+        }
+    }
+    /// Once a thread: one that has ended its own does not open another.
+    void openCache();
+    /// Before anything under the mutex reads or changes the counters.
+    void foldOwn() {
+        if (threadCached && t_cache.open) fold(t_cache);
     }
 
     /// Merges the parked blocks. A neighbour that is still parked is not in a free set: it merges
@@ -187,7 +268,7 @@ struct CachingAllocator::Impl {
         std::size_t freed = 0;
         for (auto it = segments.begin(); it != segments.end();) {
             Node* n = it->second;
-            if (!n->live && n->size == n->segment) {
+            if (!n->isLive() && !n->tiny && n->size == n->segment) {
                 freeSet(n).erase(n);
                 markUsable(n->data, n->size);
                 munmap(n->data, n->size);
@@ -235,7 +316,7 @@ struct CachingAllocator::Impl {
 
     [[noreturn]] void throwOutOfMemory(std::size_t request) {
         ++stats.failures;
-        const auto allocated = static_cast<std::size_t>(stats.allocatedBytes);
+        const auto allocated = static_cast<std::size_t>(stats.allocatedBytes + unfolded());
         const auto reserved = static_cast<std::size_t>(stats.reservedBytes);
         std::string text = "out of memory on " + std::string(deviceName(options.device)) + ": " +
                            megabytes(request) + " requested, " + megabytes(allocated) +
@@ -245,6 +326,33 @@ struct CachingAllocator::Impl {
                                "; use a smaller batch or free tensors that are still referenced");
     }
 };
+
+constinit thread_local CachingAllocator::Impl::ThreadCache CachingAllocator::Impl::t_cache{};
+
+/// Opens a thread's cache and hands back what it holds when the thread ends.
+struct CachingAllocator::Impl::CacheOwner {
+    Impl& allocator;
+    explicit CacheOwner(Impl& impl) : allocator(impl) {
+        allocator.caches.push_back(&t_cache);  // the caller holds the mutex
+        t_cache.open = true;
+    }
+    ~CacheOwner() {
+        const std::lock_guard lock(allocator.mutex);
+        allocator.fold(t_cache);
+        allocator.emptyCache(t_cache);
+        std::erase(allocator.caches, &t_cache);
+        t_cache.open = false;
+    }
+    CacheOwner(const CacheOwner&) = delete;
+    CacheOwner& operator=(const CacheOwner&) = delete;
+};
+
+void CachingAllocator::Impl::openCache() {
+    constinit thread_local bool opened = false;
+    if (opened) return;
+    opened = true;
+    thread_local const CacheOwner owner(*this);
+}
 
 CachingAllocator::CachingAllocator(AllocatorOptions options) : m_impl(std::make_unique<Impl>()) {
     m_impl->options = options;
@@ -267,17 +375,29 @@ CachingAllocator::~CachingAllocator() {
 CachingAllocator::Block CachingAllocator::allocate(std::size_t sizeBytes) {
     if (sizeBytes == 0) return {};
     Impl& a = *m_impl;
+    if (sizeBytes <= kTinyLimit && a.threadCached) {
+        Impl::ThreadCache& cache = Impl::t_cache;
+        const std::size_t bin = (sizeBytes - 1) / kGranularity;
+        if (Impl::Node* n = cache.heads[bin]) {
+            cache.heads[bin] = n->parked;
+            --cache.counts[bin];
+            n->setLive(true);
+            cache.note(static_cast<std::int64_t>(n->size));
+            markUsable(n->data, sizeBytes);
+            return {n->data, n->size, n};
+        }
+    }
     const std::lock_guard lock(a.mutex);
     if (sizeBytes > kMaxRequest) a.throwOutOfMemory(sizeBytes);
     const std::size_t size = roundUp(sizeBytes, kGranularity);
     const bool small = size <= kSmallLimit;
     Impl::Node* n = nullptr;
     if (size <= kTinyLimit) {
+        if (a.threadCached) a.openCache();
         auto& list = a.tiny[size / kGranularity - 1];
         if (!list.empty()) {
             n = list.back();
             list.pop_back();
-            n->tiny = false;
         }
     }
     bool hit = n != nullptr;
@@ -288,11 +408,13 @@ CachingAllocator::Block CachingAllocator::allocate(std::size_t sizeBytes) {
         if (!n) a.throwOutOfMemory(sizeBytes);
         a.split(n, size);
     }
-    n->live = true;
+    n->tiny = size <= kTinyLimit && a.threadCached;
+    n->setLive(true);
+    a.foldOwn();
     ++a.stats.allocations;
     a.stats.cacheHits += hit ? 1 : 0;
     a.stats.allocatedBytes += static_cast<std::int64_t>(n->size);
-    a.stats.peakAllocatedBytes = std::max(a.stats.peakAllocatedBytes, a.stats.allocatedBytes);
+    a.notePeak(a.stats.allocatedBytes + a.unfolded());
     markUsable(n->data, sizeBytes);
     return {n->data, n->size, n};
 }
@@ -300,11 +422,25 @@ CachingAllocator::Block CachingAllocator::allocate(std::size_t sizeBytes) {
 void CachingAllocator::deallocate(Block block) noexcept {
     if (!block.data) return;
     Impl& a = *m_impl;
-    const std::lock_guard lock(a.mutex);
     auto* n = static_cast<Impl::Node*>(block.handle);
-    n->live = false;
-    a.stats.allocatedBytes -= static_cast<std::int64_t>(n->size);
     markUnusable(n->data, n->size);
+    if (n->tiny) {
+        Impl::ThreadCache& cache = Impl::t_cache;
+        const std::size_t bin = n->size / kGranularity - 1;
+        if (cache.open && cache.counts[bin] < Impl::ThreadCache::kMost[bin]) {
+            n->setLive(false);
+            n->parked = cache.heads[bin];
+            cache.heads[bin] = n;
+            ++cache.counts[bin];
+            cache.note(-static_cast<std::int64_t>(n->size));
+            return;
+        }
+    }
+    const std::lock_guard lock(a.mutex);
+    a.foldOwn();
+    n->setLive(false);
+    a.stats.allocatedBytes -= static_cast<std::int64_t>(n->size);
+    n->tiny = false;
     if (n->size <= kTinyLimit) {
         auto& list = a.tiny[n->size / kGranularity - 1];
         if (list.size() < 1024) {
@@ -317,14 +453,26 @@ void CachingAllocator::deallocate(Block block) noexcept {
 }
 
 AllocatorStats CachingAllocator::stats() const {
-    const std::lock_guard lock(m_impl->mutex);
-    return m_impl->stats;
+    Impl& a = *m_impl;
+    const std::lock_guard lock(a.mutex);
+    a.foldOwn();
+    AllocatorStats now = a.stats;
+    for (const Impl::ThreadCache* c : a.caches) {
+        const std::int64_t taken = c->taken.load(std::memory_order_relaxed);
+        now.allocatedBytes += c->bytes.load(std::memory_order_relaxed);
+        now.allocations += taken;
+        now.cacheHits += taken;
+    }
+    now.peakAllocatedBytes = std::max(now.peakAllocatedBytes, now.allocatedBytes);
+    return now;
 }
 
 void CachingAllocator::resetPeaks() {
-    const std::lock_guard lock(m_impl->mutex);
-    m_impl->stats.peakAllocatedBytes = m_impl->stats.allocatedBytes;
-    m_impl->stats.peakReservedBytes = m_impl->stats.reservedBytes;
+    Impl& a = *m_impl;
+    const std::lock_guard lock(a.mutex);
+    a.foldOwn();
+    a.stats.peakAllocatedBytes = a.stats.allocatedBytes + a.unfolded();
+    a.stats.peakReservedBytes = a.stats.reservedBytes;
 }
 
 std::vector<SegmentInfo> CachingAllocator::snapshot() const {
@@ -334,7 +482,8 @@ std::vector<SegmentInfo> CachingAllocator::snapshot() const {
     for (const auto& [data, first] : m_impl->segments) {
         SegmentInfo segment{reinterpret_cast<std::uintptr_t>(data), first->segment, {}};
         for (const Impl::Node* n = first; n; n = n->next) {
-            segment.blocks.push_back({reinterpret_cast<std::uintptr_t>(n->data), n->size, n->live});
+            segment.blocks.push_back(
+                {reinterpret_cast<std::uintptr_t>(n->data), n->size, n->isLive()});
         }
         out.push_back(std::move(segment));
     }
@@ -343,14 +492,19 @@ std::vector<SegmentInfo> CachingAllocator::snapshot() const {
 
 std::size_t CachingAllocator::releaseCached() {
     const std::lock_guard lock(m_impl->mutex);
+    if (m_impl->threadCached) m_impl->emptyCache(Impl::t_cache);
     return m_impl->release();
 }
 
 const AllocatorOptions& CachingAllocator::options() const { return m_impl->options; }
 
 CachingAllocator& CachingAllocator::cpu() {
-    static auto* allocator = new CachingAllocator();
-    return *allocator;
+    static CachingAllocator& allocator = []() -> CachingAllocator& {
+        auto* made = new CachingAllocator();
+        made->m_impl->threadCached = true;
+        return *made;
+    }();
+    return allocator;
 }
 
 }  // namespace tapescope::engine

@@ -59,8 +59,6 @@ Context::Context(CachingAllocator& allocator)
 
 Context::~Context() = default;
 
-Context& Context::current() { return *threadState().context; }
-
 void Context::addObserver(Observer& observer) {
     m_observers.push_back(&observer);
     m_watched = true;
@@ -110,13 +108,19 @@ void Context::notifyMemory(MemoryEvent::Kind kind, MemoryRole role, const void* 
 namespace {
 
 // Plain bool: still readable when this thread's other objects are gone.
-thread_local bool t_threadEnded = false;
+constinit thread_local bool t_threadEnded = false;
 
 /// A thread's state with a Context of its own, for threads that entered none.
 struct ThreadHolder {
     std::unique_ptr<Context> own = std::make_unique<Context>();
     ThreadState state = freshState(own.get(), nextThreadNumber());
-    ~ThreadHolder() { t_threadEnded = true; }
+    ThreadHolder() { detail::t_threadState = &state; }
+    ~ThreadHolder() {
+        detail::t_threadState = nullptr;
+        t_threadEnded = true;
+    }
+    ThreadHolder(const ThreadHolder&) = delete;
+    ThreadHolder& operator=(const ThreadHolder&) = delete;
 };
 
 /// For tensors in static objects, which die after the main thread's state. Never destroyed.
@@ -127,7 +131,9 @@ ThreadState& lateState() {
 
 }  // namespace
 
-ThreadState& threadState() {
+constinit thread_local ThreadState* detail::t_threadState = nullptr;
+
+ThreadState& detail::openThreadState() {
     if (t_threadEnded) return lateState();
     thread_local ThreadHolder holder;
     return holder.state;

@@ -21,7 +21,7 @@ public:
     Context(const Context&) = delete;
     Context& operator=(const Context&) = delete;
 
-    static Context& current();
+    static Context& current() noexcept;
 
     /// The observer must outlive its registration. Not while operators of this Context run.
     void addObserver(Observer& observer);
@@ -66,8 +66,19 @@ struct ThreadState {
     const OpCall* op = nullptr;  ///< innermost running call, for observers' memory events
     std::uint32_t thread = 0;
 };
+namespace detail {
+/// Null until the thread first asks, and once its own state is gone.
+extern constinit thread_local ThreadState* t_threadState;
+ThreadState& openThreadState();
+}  // namespace detail
+
 /// This thread's state; context is never null.
-ThreadState& threadState();
+inline ThreadState& threadState() {
+    if (ThreadState* state = detail::t_threadState) [[likely]]
+        return *state;
+    return detail::openThreadState();
+}
+inline Context& Context::current() noexcept { return *threadState().context; }
 
 /// This thread works for context until the scope ends; everything else of the state starts fresh
 /// and is restored after.

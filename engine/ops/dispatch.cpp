@@ -9,7 +9,6 @@
 #include "engine/ops/convert_call.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/shape.h"
-#include "engine/tensor/tensor_impl.h"
 #include "engine/text.h"
 
 #include <vector>
@@ -23,6 +22,7 @@ class PreparedInputs {
 public:
     PreparedInputs(const OpDef& op, std::span<const Tensor* const> given, Site site)
         : m_inputs(given) {
+        if (isSimple(op, given)) return;
         checkArity(op, given);
         if (op.types == TypeRule::AsIs) return;
         const std::size_t from = static_cast<std::size_t>(op.typesFrom);
@@ -46,6 +46,31 @@ public:
     std::span<const Tensor* const> span() const { return m_inputs; }
 
 private:
+    /// True where nothing can be missing and nothing is to be converted: every argument is there,
+    /// of one dtype, and none is a bare number.
+    static bool isSimple(const OpDef& op, std::span<const Tensor* const> given) {
+        if (given.size() != op.args.size() || given.empty()) return false;
+        const TensorImpl* first = given[0]->impl();
+        if (!first) return false;
+        const DType dtype = first->dtype;
+        bool same = !first->wrappedNumber;
+        for (std::size_t i = 1; i < given.size(); ++i) {
+            const TensorImpl* impl = given[i]->impl();
+            if (!impl) return false;
+            same = same && impl->dtype == dtype && !impl->wrappedNumber;
+        }
+        switch (op.types) {
+            case TypeRule::AsIs:
+                return true;
+            case TypeRule::Promote:
+                return same;
+            case TypeRule::PromoteFloat:
+            case TypeRule::Floating:
+                break;
+        }
+        return same && isFloating(dtype);
+    }
+
     static void checkArity(const OpDef& op, std::span<const Tensor* const> given) {
         const bool list = !op.args.empty() && op.args.back().list;
         if (given.size() > op.args.size() && !list) {
@@ -241,85 +266,121 @@ const Tensor& undefinedTensor() {
     return undefined;
 }
 
-Outputs call(const OpDef& op, std::span<const Tensor* const> inputs, const Attrs& attrs,
-             Site site) {
-    ThreadState& state = threadState();
-    Context& context = *state.context;
-    if (state.backward) site = state.backward->site;  // a VJP's own lines are not the user's
-    if (amp::autocastOn && !state.backward) {
-        if (const amp::CastInputs cast(op, inputs, site); cast.any())
-            return call(op, cast.span(), attrs, site);
-    }
-    const bool watched = context.watched();
-    OpCall event;
-    Outputs out;
-    try {
-        const PreparedInputs prepared(op, inputs, site);
-        const OpArgs args{prepared.span(), attrs};
-        const bool grad = needsGrad(op, args.inputs);
-        if (op.inplace) checkInplace(op, args[0], grad);
-        OutputMetas metas;
-        op.infer(args, metas);
+namespace {
 
-        const MemoryRole role = state.backward ? MemoryRole::Temporary
-                                : grad         ? MemoryRole::Activation
-                                               : MemoryRole::Temporary;
+/// What is the same for a call with and without observers.
+class Call {
+public:
+    Call(const OpDef& op, std::span<const Tensor* const> inputs, const Attrs& attrs,
+         const Site& site)
+        : m_op(op), m_site(site), m_prepared(op, inputs, site), args{m_prepared.span(), attrs} {
+        m_grad = needsGrad(op, args.inputs);
+        if (op.inplace) checkInplace(op, args[0], m_grad);
+        op.infer(args, m_metas);
         // What an in-place operator overwrites may be needed by its own gradient; recorded, for
         // gradients of gradients.
-        Tensor overwritten;
-        if (op.inplace && grad && (op.saveInputs & 1U)) overwritten = clone(args[0], site);
-        if (!watched) {
-            execute(op, args, metas, role, out);
-            if (op.inplace) args[0].storage()->noteWrite(&op, site);
-            if (grad) recordNode(op, args, out, overwritten, 0, site);
-            return out;
-        }
+        if (op.inplace && m_grad && (op.saveInputs & 1U)) m_overwritten = clone(args[0], site);
+    }
+    void run(const ThreadState& state, Outputs& out) {
+        const MemoryRole role =
+            m_grad && !state.backward ? MemoryRole::Activation : MemoryRole::Temporary;
+        execute(m_op, args, m_metas, role, out);
+    }
+    void record(std::uint64_t forwardId, Outputs& out) {
+        if (m_op.inplace) args[0].storage()->noteWrite(&m_op, m_site);
+        if (m_grad) recordNode(m_op, args, out, m_overwritten, forwardId, m_site);
+    }
 
-        event.op = &op;
-        event.id = context.nextOpId();
-        event.parentId = state.backward ? state.backward->forwardId : state.op ? state.op->id : 0;
-        event.inputs = args.inputs;
-        event.attrs = &attrs;
-        event.site = site;
-        event.module = state.backward ? state.backward->module : state.module;
-        event.backward = state.backward;
-        event.phase = state.phase;
-        event.step = context.step();
-        event.thread = state.thread;
+private:
+    const OpDef& m_op;
+    const Site& m_site;
+    const PreparedInputs m_prepared;
+    bool m_grad = false;
+    OutputMetas m_metas;
+    Tensor m_overwritten;
+
+public:
+    const OpArgs args;
+};
+
+OpCall eventOf(const OpDef& op, std::span<const Tensor* const> inputs, const Attrs& attrs,
+               const Site& site, const ThreadState& state) {
+    OpCall event;
+    event.op = &op;
+    event.id = state.context->nextOpId();
+    event.parentId = state.backward ? state.backward->forwardId : state.op ? state.op->id : 0;
+    event.inputs = inputs;
+    event.attrs = &attrs;
+    event.site = site;
+    event.module = state.backward ? state.backward->module : state.module;
+    event.backward = state.backward;
+    event.phase = state.phase;
+    event.step = state.context->step();
+    event.thread = state.thread;
+    return event;
+}
+
+/// Ends a call that threw: its place is added to the message, and observers hear of it.
+[[noreturn, gnu::cold]] void fail(const Error& error, const ThreadState& state, const Site& site,
+                                  const OpCall* event) {
+    const ModuleFrame* module = state.backward ? state.backward->module : state.module;
+    const std::string place =
+        placeSuffix(module ? std::string_view(module->path) : std::string_view(), site);
+    // A nested conversion has already reported and placed its error.
+    if (!place.empty() && std::string_view(error.what()).ends_with(place)) throw;
+    if (event) {
+        const std::string message = error.what() + place;
+        for (Observer* o : state.context->observers()) o->onOpError(*event, message);
+    }
+    rethrow(place);
+}
+
+Outputs callWatched(const OpDef& op, std::span<const Tensor* const> inputs, const Attrs& attrs,
+                    const Site& site, ThreadState& state) {
+    Context& context = *state.context;
+    Outputs out;
+    OpCall event;
+    try {
+        Call call(op, inputs, attrs, site);
+        event = eventOf(op, call.args.inputs, attrs, site, state);
         for (Observer* o : context.observers()) o->onOpBegin(event);
         const CurrentOp current(state, &event);
         event.startNs = nowNs();
-        execute(op, args, metas, role, out);
+        call.run(state, out);
         event.endNs = nowNs();
-        if (op.inplace) args[0].storage()->noteWrite(&op, site);
-        if (grad) recordNode(op, args, out, overwritten, event.id, site);
+        call.record(event.id, out);
         event.outputs = out.span();
-        event.cost = costOf(op, args, event.outputs);
+        event.cost = costOf(op, call.args, event.outputs);
         for (Observer* o : context.observers()) o->onOpEnd(event);
         return out;
     } catch (const Error& error) {
-        const ModuleFrame* module = state.backward ? state.backward->module : state.module;
-        const std::string place =
-            placeSuffix(module ? std::string_view(module->path) : std::string_view(), site);
-        // A nested conversion has already reported and placed its error.
-        if (!place.empty() && std::string_view(error.what()).ends_with(place)) throw;
-        if (watched) {
-            event.op = &op;
-            if (event.id == 0) event.id = context.nextOpId();
-            event.inputs = inputs;
-            event.attrs = &attrs;
-            event.outputs = {};
-            event.site = site;
-            event.module = module;
-            event.backward = state.backward;
-            event.phase = state.phase;
-            event.step = context.step();
-            event.thread = state.thread;
-            const std::string message = error.what() + place;
-            for (Observer* o : context.observers()) o->onOpError(event, message);
-        }
-        rethrow(place);
+        const std::uint64_t id = event.id;
+        event = eventOf(op, inputs, attrs, site, state);
+        if (id != 0) event.id = id;
+        fail(error, state, site, &event);
     }
+}
+
+}  // namespace
+
+Outputs call(const OpDef& op, std::span<const Tensor* const> inputs, const Attrs& attrs,
+             Site site) {
+    ThreadState& state = threadState();
+    if (state.backward) site = state.backward->site;  // a VJP's own lines are not the user's
+    if (amp::autocastOn && !state.backward) [[unlikely]] {
+        if (const amp::CastInputs cast(op, inputs, site); cast.any())
+            return call(op, cast.span(), attrs, site);
+    }
+    if (state.context->watched()) return callWatched(op, inputs, attrs, site, state);
+    Outputs out;
+    try {
+        Call call(op, inputs, attrs, site);
+        call.run(state, out);
+        call.record(0, out);
+    } catch (const Error& error) {
+        fail(error, state, site, nullptr);
+    }
+    return out;
 }
 
 Outputs call(std::string_view name, std::span<const Tensor* const> inputs, const Attrs& attrs,

@@ -5,10 +5,14 @@
 #include "engine/tensor/tensor.h"
 
 #include <array>
+#include <concepts>
 #include <cstdint>
+#include <new>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 
 namespace tapescope::engine {
@@ -21,16 +25,38 @@ inline constexpr int kMaxAttrs = 8;
 /// an absent optional.
 class Attrs {
 public:
-    Attrs() = default;
+    Attrs() noexcept {}
     template <class... T>
-    explicit Attrs(T... values) : m_count(sizeof...(T)) {
+    requires(sizeof...(T) > 0 &&
+             (std::constructible_from<AttrValue, T> && ...)) explicit Attrs(T... values) {
         static_assert(sizeof...(T) <= kMaxAttrs);
-        int i = 0;
-        ((m_values[static_cast<unsigned>(i++)] = AttrValue(values)), ...);
+        (append(AttrValue(values)), ...);
     }
+    explicit Attrs(std::span<const AttrValue> values) {
+        for (const AttrValue& value : values) push_back(value);
+    }
+    Attrs(const Attrs& other) : Attrs(other.values()) {}
+    Attrs& operator=(const Attrs& other) {
+        if (this == &other) return *this;
+        m_count = 0;
+        for (const AttrValue& value : other.values()) append(value);
+        return *this;
+    }
+    ~Attrs() = default;
+
     int size() const { return m_count; }
-    const AttrValue& operator[](int i) const { return m_values[static_cast<unsigned>(i)]; }
-    void push_back(AttrValue value) { m_values.at(static_cast<unsigned>(m_count++)) = value; }
+    /// A monostate past the end.
+    const AttrValue& operator[](int i) const {
+        static constexpr AttrValue kAbsent;
+        return i < m_count ? m_values[i] : kAbsent;
+    }
+    std::span<const AttrValue> values() const {
+        return {m_values, static_cast<std::size_t>(m_count)};
+    }
+    void push_back(const AttrValue& value) {
+        if (m_count == kMaxAttrs) throw std::out_of_range("an operator takes at most 8 attributes");
+        append(value);
+    }
     bool has(int i) const { return i < m_count && (*this)[i].index() != 0; }
     bool flag(int i) const { return std::get<bool>((*this)[i]); }
     std::int64_t integer(int i) const { return std::get<std::int64_t>((*this)[i]); }
@@ -39,7 +65,14 @@ public:
     DType dtype(int i) const { return std::get<DType>((*this)[i]); }
 
 private:
-    std::array<AttrValue, kMaxAttrs> m_values{};
+    void append(const AttrValue& value) { new (&m_values[m_count++]) AttrValue(value); }
+
+    static_assert(std::is_trivially_copyable_v<AttrValue>);
+    // Only the first m_count are constructed: most calls have none, and they lie on every call's
+    // way.
+    union {
+        AttrValue m_values[kMaxAttrs];
+    };
     int m_count = 0;
 };
 

@@ -47,6 +47,10 @@ std::string toString(const Dims& dims) {
 }
 
 bool broadcastShapes(const Dims& a, const Dims& b, Dims& out) {
+    if (a == b) {
+        out = a;
+        return true;
+    }
     const int rank = std::max(a.size(), b.size());
     Dims result = Dims::filled(rank, 1);
     for (int i = 0; i < rank; ++i) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <span>
@@ -24,7 +25,7 @@ public:
     constexpr explicit Dims(std::span<const std::int64_t> values) {
         if (values.size() > kMaxRank) throwRankTooLarge(values.size());
         std::copy(values.begin(), values.end(), m_values.begin());
-        m_size = static_cast<std::uint8_t>(values.size());
+        m_size = values.size();
     }
     /// rank copies of value.
     static constexpr Dims filled(int rank, std::int64_t value) {
@@ -33,11 +34,11 @@ public:
         return d;
     }
 
-    constexpr int size() const { return m_size; }
+    constexpr int size() const { return static_cast<int>(m_size); }
     constexpr bool empty() const { return m_size == 0; }
     constexpr std::int64_t operator[](int i) const { return m_values[static_cast<unsigned>(i)]; }
     constexpr std::int64_t& operator[](int i) { return m_values[static_cast<unsigned>(i)]; }
-    constexpr std::int64_t back() const { return m_values[static_cast<unsigned>(m_size - 1)]; }
+    constexpr std::int64_t back() const { return m_values[m_size - 1]; }
     constexpr const std::int64_t* begin() const { return m_values.data(); }
     constexpr const std::int64_t* end() const { return m_values.data() + m_size; }
     constexpr std::int64_t* begin() { return m_values.data(); }
@@ -50,26 +51,31 @@ public:
     }
     constexpr void resize(int rank, std::int64_t value = 0) {
         if (rank > kMaxRank) throwRankTooLarge(static_cast<std::size_t>(rank));
-        for (int i = m_size; i < rank; ++i) m_values[static_cast<unsigned>(i)] = value;
-        m_size = static_cast<std::uint8_t>(rank);
+        for (int i = size(); i < rank; ++i) m_values[static_cast<unsigned>(i)] = value;
+        m_size = static_cast<std::size_t>(rank);
     }
     constexpr void insert(int at, std::int64_t value) {
         push_back(0);
-        for (int i = m_size - 1; i > at; --i) (*this)[i] = (*this)[i - 1];
+        for (int i = size() - 1; i > at; --i) (*this)[i] = (*this)[i - 1];
         (*this)[at] = value;
     }
     constexpr void erase(int at) {
-        for (int i = at; i + 1 < m_size; ++i) (*this)[i] = (*this)[i + 1];
+        for (int i = at; i + 1 < size(); ++i) (*this)[i] = (*this)[i + 1];
         --m_size;
     }
 
     friend constexpr bool operator==(const Dims& a, const Dims& b) {
-        return std::equal(a.begin(), a.end(), b.begin(), b.end());
+        if (a.m_size != b.m_size) return false;
+        for (std::size_t i = 0; i < a.m_size; ++i) {
+            if (a.m_values[i] != b.m_values[i]) return false;
+        }
+        return true;
     }
 
 private:
     std::array<std::int64_t, kMaxRank> m_values{};
-    std::uint8_t m_size = 0;
+    // As wide as a copy reads it: a narrower store just before would hold up every copy.
+    std::size_t m_size = 0;
 };
 
 /// Product of the sizes; 1 for a 0-d tensor. Throws Error if it overflows or a size is negative.

@@ -29,7 +29,8 @@ public:
     /// Every in-place write bumps the version and leaves its name, so that an error can show the
     /// culprit.
     void noteWrite(const OpDef* writer, Site site) noexcept {
-        m_version.fetch_add(1, std::memory_order_relaxed);
+        // Writers of one storage take turns; readers of the version may be anywhere.
+        m_version.store(m_version.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
         m_lastWriter = writer;
         m_lastWriteSite = site;
     }

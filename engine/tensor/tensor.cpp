@@ -2,7 +2,7 @@
 #include "engine/tensor/tensor.h"
 
 #include "engine/autograd/autograd.h"
-#include "engine/autograd/node.h"
+#include "engine/autograd/autograd_meta.h"
 #include "engine/errors.h"
 #include "engine/memory/small_pool.h"
 #include "engine/observe/context.h"
@@ -20,18 +20,13 @@ namespace {
 std::uint64_t nextTensorId() {
     constexpr std::uint64_t kBlock = 1024;
     static std::atomic<std::uint64_t> nextBlock{1};
-    thread_local std::uint64_t next = 0;
-    thread_local std::uint64_t end = 0;
+    constinit thread_local std::uint64_t next = 0;
+    constinit thread_local std::uint64_t end = 0;
     if (next == end) {
         next = nextBlock.fetch_add(kBlock, std::memory_order_relaxed);
         end = next + kBlock;
     }
     return next++;
-}
-
-const TensorImpl& definedImpl(const Tensor& t) {
-    if (!t.defined()) throw Error("an undefined tensor was used where a value is needed");
-    return *t.impl();
 }
 
 bool isContiguous(const Dims& sizes, const Dims& strides) {
@@ -78,16 +73,36 @@ Ref<TensorImpl> TensorImpl::create(Ref<Storage> storage, const Dims& sizes, cons
     return Ref<TensorImpl>::adopt(impl);
 }
 
+Ref<TensorImpl> TensorImpl::createDense(const Dims& sizes, std::int64_t numel, DType dtype,
+                                        MemoryRole role) {
+    Ref<Storage> storage = Storage::create(static_cast<std::size_t>(numel) * itemSize(dtype), role);
+    auto* impl = new (smallAllocate(sizeof(TensorImpl))) TensorImpl;
+    impl->storage = std::move(storage);
+    impl->sizes = sizes;
+    impl->strides.resize(sizes.size());
+    std::int64_t run = 1;
+    for (int i = sizes.size() - 1; i >= 0; --i) {
+        impl->strides[i] = run;
+        run *= sizes[i] > 1 ? sizes[i] : 1;
+    }
+    impl->numel = numel;
+    impl->dtype = dtype;
+    impl->id = nextTensorId();
+    return Ref<TensorImpl>::adopt(impl);
+}
+
 void TensorImpl::destroy(TensorImpl* impl) noexcept {
-    if (impl->autograd && impl->autograd->retainsGrad && impl->autograd->gradFn) {
-        impl->autograd->gradFn->forgetRetained(impl);
+    if (AutogradMeta* meta = impl->autograd) {
+        if (meta->retainsGrad && meta->gradFn) meta->gradFn->forgetRetained(impl);
+        meta->~AutogradMeta();
+        smallFree(meta, sizeof(AutogradMeta));
     }
     impl->~TensorImpl();
     smallFree(impl, sizeof(TensorImpl));
 }
 
 AutogradMeta& TensorImpl::ensureAutograd() {
-    if (!autograd) autograd = std::make_unique<AutogradMeta>();
+    if (!autograd) autograd = new (smallAllocate(sizeof(AutogradMeta))) AutogradMeta;
     return *autograd;
 }
 
@@ -107,19 +122,12 @@ std::string TensorMeta::toString() const {
     return text + ']';
 }
 
-Tensor::Tensor() noexcept = default;
-Tensor::Tensor(Ref<TensorImpl> impl) noexcept : m_impl(std::move(impl)) {}
-Tensor::Tensor(const Tensor&) noexcept = default;
-Tensor::Tensor(Tensor&&) noexcept = default;
-Tensor& Tensor::operator=(const Tensor&) noexcept = default;
-Tensor& Tensor::operator=(Tensor&&) noexcept = default;
-Tensor::~Tensor() = default;
+void Tensor::throwUndefined() {
+    throw Error("an undefined tensor was used where a value is needed");
+}
 
 Tensor Tensor::empty(const Dims& sizes, DType dtype, MemoryRole role) {
-    const std::int64_t n = numelOf(sizes);
-    const std::size_t bytes = static_cast<std::size_t>(n) * itemSize(dtype);
-    return Tensor(TensorImpl::create(Storage::create(bytes, role), sizes, contiguousStrides(sizes),
-                                     0, dtype));
+    return Tensor(TensorImpl::createDense(sizes, numelOf(sizes), dtype, role));
 }
 
 template <class T>
@@ -157,16 +165,7 @@ Tensor Tensor::scalar(double value, DType dtype) {
     return t;
 }
 
-const Dims& Tensor::sizes() const { return definedImpl(*this).sizes; }
-const Dims& Tensor::strides() const { return definedImpl(*this).strides; }
-std::int64_t Tensor::numel() const { return definedImpl(*this).numel; }
-std::int64_t Tensor::storage_offset() const { return definedImpl(*this).offset; }
-DType Tensor::dtype() const { return definedImpl(*this).dtype; }
-Device Tensor::device() const { return definedImpl(*this).storage->device(); }
-bool Tensor::is_contiguous() const { return definedImpl(*this).contiguous; }
-std::uint64_t Tensor::id() const noexcept { return m_impl ? m_impl->id : 0; }
-std::uint32_t Tensor::version() const { return definedImpl(*this).storage->version(); }
-const Ref<Storage>& Tensor::storage() const { return definedImpl(*this).storage; }
+Device Tensor::device() const { return value().storage->device(); }
 
 std::int64_t Tensor::size(int d) const {
     const int rank = dim();
@@ -176,12 +175,6 @@ std::int64_t Tensor::size(int d) const {
                          " is out of range for the shape " + engine::toString(sizes()));
     }
     return sizes()[i];
-}
-
-void* Tensor::data_ptr() const {
-    const TensorImpl& t = definedImpl(*this);
-    auto* base = static_cast<char*>(t.storage->data());
-    return base ? base + t.offset * static_cast<std::int64_t>(itemSize(t.dtype)) : nullptr;
 }
 
 template <class T>
@@ -214,7 +207,7 @@ double Tensor::item() const {
 
 template <class T>
 std::vector<T> Tensor::to_vector() const {
-    const TensorImpl& t = definedImpl(*this);
+    const TensorImpl& t = value();
     std::vector<T> out;
     out.reserve(static_cast<std::size_t>(t.numel));
     visitEveryDType(t.dtype, [&]<class S>() {
@@ -227,10 +220,6 @@ template std::vector<double> Tensor::to_vector() const;
 template std::vector<float> Tensor::to_vector() const;
 template std::vector<std::int64_t> Tensor::to_vector() const;
 
-bool Tensor::requires_grad() const noexcept {
-    return m_impl && m_impl->autograd && m_impl->autograd->requiresGrad;
-}
-
 Tensor& Tensor::set_requires_grad(bool on) {
     if (on && !isFloating(dtype())) {
         throw AutogradError(
@@ -242,7 +231,7 @@ Tensor& Tensor::set_requires_grad(bool on) {
             "set_requires_grad: this tensor was computed by " + std::string(grad_fn()->name()) +
             "; only leaves can be switched, use detach() for a copy outside the graph");
     }
-    if (on || m_impl->autograd) m_impl->ensureAutograd().requiresGrad = on;
+    m_impl->requiresGrad = on;
     return *this;
 }
 
@@ -251,12 +240,11 @@ bool Tensor::is_leaf() const noexcept {
 }
 
 Tensor Tensor::grad() const {
-    const TensorImpl& t = definedImpl(*this);
+    const TensorImpl& t = value();
     return t.autograd ? t.autograd->grad : Tensor();
 }
 
 void Tensor::set_grad(Tensor g) const {
-    definedImpl(*this);
     if (g.defined() && g.sizes() != sizes()) {
         throw ShapeError("set_grad: the gradient's shape " + engine::toString(g.sizes()) +
                          " is not the tensor's " + engine::toString(sizes()));
@@ -284,10 +272,11 @@ void Tensor::retain_grad() const {
 int Tensor::register_hook(std::function<Tensor(const Tensor&)> fn) const {
     if (!requires_grad())
         throw AutogradError("register_hook: the tensor does not require a gradient");
-    AutogradMeta& meta = *m_impl->autograd;
+    AutogradMeta& meta = m_impl->ensureAutograd();
     if (meta.gradFn) return meta.gradFn->addHook(meta.outputNr, std::move(fn));
-    const int id = meta.nextHookId++;
-    meta.hooks.emplace_back(id, std::move(fn));
+    if (!meta.hooks) meta.hooks = std::make_unique<AutogradMeta::LeafHooks>();
+    const int id = meta.hooks->nextId++;
+    meta.hooks->onGradient.emplace_back(id, std::move(fn));
     return id;
 }
 
@@ -295,7 +284,8 @@ void Tensor::remove_hook(int id) const {
     if (!m_impl || !m_impl->autograd) return;
     AutogradMeta& meta = *m_impl->autograd;
     if (meta.gradFn) return meta.gradFn->removeHook(id);
-    std::erase_if(meta.hooks, [id](const auto& h) { return h.first == id; });
+    if (meta.hooks)
+        std::erase_if(meta.hooks->onGradient, [id](const auto& h) { return h.first == id; });
 }
 
 void Tensor::backward(const Tensor& gradient, bool retain_graph, bool create_graph,
@@ -304,7 +294,7 @@ void Tensor::backward(const Tensor& gradient, bool retain_graph, bool create_gra
 }
 
 Tensor Tensor::detach() const {
-    const TensorImpl& t = definedImpl(*this);
+    const TensorImpl& t = value();
     Tensor out(TensorImpl::create(t.storage, t.sizes, t.strides, t.offset, t.dtype));
     out.impl()->isView = t.isView;
     return out;

@@ -6,6 +6,7 @@
 #include "engine/tensor/dtype.h"
 #include "engine/tensor/ref.h"
 #include "engine/tensor/storage.h"
+#include "engine/tensor/tensor_impl.h"
 
 #include <functional>
 #include <memory>
@@ -16,8 +17,6 @@
 namespace tapescope::engine {
 
 class Node;
-class Tensor;
-struct TensorImpl;
 
 /// shape, dtype and device of a tensor without data: what a shape rule computes.
 struct TensorMeta {
@@ -37,13 +36,8 @@ struct TensorOptions {
 /// thread while nobody writes; everything else belongs to the thread that runs the graph.
 class Tensor {
 public:
-    Tensor() noexcept;
-    explicit Tensor(Ref<TensorImpl> impl) noexcept;
-    Tensor(const Tensor&) noexcept;
-    Tensor(Tensor&&) noexcept;
-    Tensor& operator=(const Tensor&) noexcept;
-    Tensor& operator=(Tensor&&) noexcept;
-    ~Tensor();
+    Tensor() noexcept = default;
+    explicit Tensor(Ref<TensorImpl> impl) noexcept : m_impl(std::move(impl)) {}
 
     /// Uninitialised, contiguous.
     static Tensor empty(const Dims& sizes, DType dtype = DType::F32,
@@ -59,25 +53,25 @@ public:
     static Tensor scalar(double value, DType dtype = DType::F32);
 
     bool defined() const noexcept { return static_cast<bool>(m_impl); }
-    const Dims& sizes() const;
-    const Dims& strides() const;       ///< in elements
-    std::int64_t size(int dim) const;  ///< negative dims count from the end
+    const Dims& sizes() const { return value().sizes; }
+    const Dims& strides() const { return value().strides; }  ///< in elements
+    std::int64_t size(int dim) const;                        ///< negative dims count from the end
     int dim() const { return sizes().size(); }
-    std::int64_t numel() const;
-    std::int64_t storage_offset() const;  ///< in elements
-    DType dtype() const;
+    std::int64_t numel() const { return value().numel; }
+    std::int64_t storage_offset() const { return value().offset; }  ///< in elements
+    DType dtype() const { return value().dtype; }
     Device device() const;
     TensorMeta meta() const { return {sizes(), dtype()}; }
-    bool is_contiguous() const;
+    bool is_contiguous() const { return value().contiguous; }
     std::size_t nbytes() const { return static_cast<std::size_t>(numel()) * itemSize(dtype()); }
     /// Unique in the process; a view has its own. 0 for an undefined tensor.
-    std::uint64_t id() const noexcept;
-    std::uint32_t version() const;
+    std::uint64_t id() const noexcept { return m_impl ? m_impl->id : 0; }
+    std::uint32_t version() const { return value().storage->version(); }
 
     /// First element. Throws DTypeError if T is not the element type.
     template <class T>
     T* data() const;
-    void* data_ptr() const;
+    void* data_ptr() const { return value().data(); }
     /// The only element, converted. Throws ShapeError unless numel() == 1.
     double item() const;
     /// All elements in row-major order, converted to T (double, float, int64). For tests, logging
@@ -85,7 +79,7 @@ public:
     template <class T = double>
     std::vector<T> to_vector() const;
 
-    bool requires_grad() const noexcept;
+    bool requires_grad() const noexcept { return m_impl && m_impl->requiresGrad; }
     /// Throws AutogradError for an integral tensor or a non-leaf. Returns *this.
     Tensor& set_requires_grad(bool on);
     bool is_leaf() const noexcept;
@@ -107,7 +101,7 @@ public:
     /// Same data and version counter, no graph.
     Tensor detach() const;
 
-    const Ref<Storage>& storage() const;
+    const Ref<Storage>& storage() const { return value().storage; }
     void set_role(MemoryRole role) const { storage()->setRole(role); }
 
     /// NumPy-like text, at most about 1000 elements; larger tensors are summarised with "…".
@@ -117,6 +111,13 @@ public:
     const Ref<TensorImpl>& impl_ref() const noexcept { return m_impl; }
 
 private:
+    const TensorImpl& value() const {
+        if (!m_impl) [[unlikely]]
+            throwUndefined();
+        return *m_impl;
+    }
+    [[noreturn]] static void throwUndefined();
+
     Ref<TensorImpl> m_impl;
 };
 

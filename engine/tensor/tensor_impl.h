@@ -1,34 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/tensor/tensor.h"
+#include "engine/tensor/dims.h"
+#include "engine/tensor/dtype.h"
+#include "engine/tensor/ref.h"
+#include "engine/tensor/storage.h"
 
-#include <memory>
-#include <utility>
-#include <vector>
+#include <cstdint>
 
 namespace tapescope::engine {
 
-/// What autograd keeps for a tensor; absent until needed.
-struct AutogradMeta {
-    Tensor grad;
-    Ref<Node> gradFn;
-    /// Not owned: the node that accumulates into this leaf, alive while some graph holds it.
-    Node* accumulator = nullptr;
-    int outputNr = 0;
-    bool requiresGrad = false;
-    bool retainsGrad = false;
-    int nextHookId = 0;
-    std::vector<std::pair<int, std::function<Tensor(const Tensor&)>>> hooks;
-};
+class Tensor;
+struct AutogradMeta;
 
-/// The state behind a Tensor handle. For the engine's own code; users see Tensor.
+/// The state behind a Tensor handle. For the engine's own code; users see Tensor. Complete where
+/// Tensor is, so that copying, dropping and asking a handle need no call.
 struct TensorImpl final : RefCounted {
     static Ref<TensorImpl> create(Ref<Storage> storage, const Dims& sizes, const Dims& strides,
                                   std::int64_t offset, DType dtype);
+    /// Row-major, over a storage of its own. numel: the product of sizes.
+    static Ref<TensorImpl> createDense(const Dims& sizes, std::int64_t numel, DType dtype,
+                                       MemoryRole role);
     static void destroy(TensorImpl* impl) noexcept;
 
     AutogradMeta& ensureAutograd();
+    void* data() const noexcept {
+        auto* base = static_cast<char*>(storage->data());
+        return base ? base + offset * static_cast<std::int64_t>(itemSize(dtype)) : nullptr;
+    }
 
     Ref<Storage> storage;
     Dims sizes;
@@ -38,11 +37,17 @@ struct TensorImpl final : RefCounted {
     std::uint64_t id = 0;
     DType dtype = DType::F32;
     bool contiguous = true;
+    bool requiresGrad = false;
     /// A C++ number used as an operand: takes part in type promotion only by its category.
     bool wrappedNumber = false;
     /// A view of another tensor: in-place writes through it need the base's graph rebuilt.
     bool isView = false;
-    std::unique_ptr<AutogradMeta> autograd;
+    /// Owned; null until autograd needs it.
+    AutogradMeta* autograd = nullptr;
+
+private:
+    TensorImpl() = default;
+    ~TensorImpl() = default;
 };
 
 /// A tensor over the same storage. The caller guarantees that it lies inside.
