@@ -23,7 +23,10 @@ target_compile_options(tapescope_warnings INTERFACE
     -Wno-restrict)  # GCC 12 reports a false -Wrestrict on "text" + std::to_string(n) at -O3
 
 # Sites and messages name files relative to the source tree, never this machine's path.
-add_compile_options("-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=")
+# (Relative to the build folder is how ccache's base_dir names them.)
+file(RELATIVE_PATH _tapescope_up "${CMAKE_BINARY_DIR}" "${CMAKE_SOURCE_DIR}/.")
+string(REGEX REPLACE "/+$" "" _tapescope_up "${_tapescope_up}")
+add_compile_options("-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=" "-ffile-prefix-map=${_tapescope_up}/=")
 # NaN-exact arithmetic, but no errno and no trap semantics: sqrt and friends stay one instruction.
 add_compile_options(-fno-math-errno -fno-trapping-math)
 
