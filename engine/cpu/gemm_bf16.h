@@ -3,14 +3,18 @@
 
 #include "engine/tensor/tensor.h"
 
+#include <cstdint>
+
 namespace tapescope::engine::cpu {
 
-/// out = a x b (+ bias, which may be undefined), all bfloat16, by matmul's rank rules; sums are
-/// float32 and rounded once. On oneDNN's bfloat16 kernels where the processor has the instructions,
-/// else by way of float32. b may be transposed (a weight seen as [in, out]).
-void matmulBFloat16(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out);
+/// Where bfloat16 products are calculated: by oneDNN's bfloat16 kernels, or by the float32 ones on
+/// converted operands. Both add in float32 and round once.
+enum class BFloat16Path : std::uint8_t { Fastest, OneDnn, Float32 };
 
-/// Whether the processor has bfloat16 products (AVX512_BF16).
-bool haveBFloat16Products();
+/// out = a x b (+ bias, which may be undefined), all bfloat16, by matmul's rank rules. b may be
+/// transposed (a weight seen as [in, out]). OneDnn is only taken where the processor has the
+/// instructions (AVX512_BF16) and the operands have at least two dimensions.
+void matmulBFloat16(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out,
+                    BFloat16Path path = BFloat16Path::Fastest);
 
 }  // namespace tapescope::engine::cpu

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/ops/checks.h"
 
+#include <cmath>
+#include <cstdio>
+
 namespace tapescope::engine {
 
 int wrapDim(std::string_view op, std::int64_t dim, int rank) {
@@ -32,7 +35,7 @@ void checkRank(std::string_view op, std::string_view what, const Tensor& x, int 
 }
 
 void checkIndexDType(std::string_view op, const Tensor& index, std::string_view what) {
-    if (index.dtype() != DType::I64)
+    if (index.dtype() != DType::I64 && index.dtype() != DType::I32)
         throw DTypeError(message(op, ": ", what, " must be int64, not ", index.dtype()));
 }
 
@@ -47,6 +50,25 @@ void checkSameDType(std::string_view op, std::string_view whatA, const Tensor& a
     if (a.dtype() != b.dtype())
         throw DTypeError(message(op, ": ", whatA, " is ", a.dtype(), " but ", whatB, " is ",
                                  b.dtype(), "; convert one of them with to()"));
+}
+
+void checkFits(std::string_view op, double value, DType dtype) {
+    if (dtype == DType::Bool) return;
+    bool fits = true;
+    if (isFloating(dtype)) {
+        fits = !std::isfinite(value) || std::fabs(value) <= finfo(dtype).max;
+    } else {
+        const IntInfo limits = iinfo(dtype);
+        // 2^63 is the first double past int64; uint8 takes what wraps into it.
+        const double low = dtype == DType::U8 ? -255.0 : static_cast<double>(limits.min);
+        fits = value >= low && (value <= static_cast<double>(limits.max)) &&
+               value < 9223372036854775808.0;
+    }
+    if (fits) return;
+    char text[32];
+    std::snprintf(text, sizeof text, "%g", value);
+    throw DTypeError(message(op, ": ", std::string_view(text), " does not fit into ", dtype,
+                             "; take another number or convert with to()"));
 }
 
 void checkSizes(std::string_view op, const Dims& sizes) {

@@ -34,13 +34,16 @@ Dims wrapDims(std::string_view op, const Dims& dims, int rank);
 /// Throws ShapeError: "bmm: a [3, 4] must have 3 dimensions [b, n, k]". layout may be empty.
 void checkRank(std::string_view op, std::string_view what, const Tensor& x, int rank,
                std::string_view layout = "");
-/// Throws DTypeError unless index is int64.
+/// Throws DTypeError unless index is int64, or int32, which the dispatcher converts.
 void checkIndexDType(std::string_view op, const Tensor& index, std::string_view what = "index");
 /// Throws DTypeError unless x is floating point.
 void checkFloating(std::string_view op, std::string_view what, const Tensor& x);
 /// Throws DTypeError unless both have one dtype.
 void checkSameDType(std::string_view op, std::string_view whatA, const Tensor& a,
                     std::string_view whatB, const Tensor& b);
+/// Throws DTypeError where value does not fit dtype: "full: 300 does not fit into int8". Negative
+/// numbers wrap in uint8, infinities and NaN fit floating types.
+void checkFits(std::string_view op, double value, DType dtype);
 /// Throws ShapeError where a size is negative or the product overflows.
 void checkSizes(std::string_view op, const Dims& sizes);
 

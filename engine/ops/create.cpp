@@ -35,6 +35,7 @@ void inferSized(const OpArgs& args, OutputMetas& out) {
 }
 void inferFull(const OpArgs& args, OutputMetas& out) {
     checkSizes("full", args.attrs.dims(1));
+    checkFits("full", args.attrs.real(0), dtypeAttr(args.attrs, 2));
     out.add(args.attrs.dims(1), dtypeAttr(args.attrs, 2));
 }
 void inferLike(const OpArgs& args, OutputMetas& out) { out.add(args[0].sizes(), args[0].dtype()); }

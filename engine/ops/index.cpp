@@ -149,7 +149,8 @@ void vjpIndexAdd(const VjpArgs& v, std::span<Tensor> grads) {
 }
 
 void inferOneHot(const OpArgs& a, OutputMetas& out) {
-    checkIndexDType("one_hot", a[0]);
+    if (a[0].dtype() != DType::I64)
+        throw DTypeError(message("one_hot: index must be int64, not ", a[0].dtype()));
     const std::int64_t classes = a.attrs.integer(0);
     if (classes < 1)
         throw ShapeError(message("one_hot: num_classes ", classes, " must be at least 1"));
@@ -164,6 +165,8 @@ void oneHotKernel(const OpArgs& a, std::span<Tensor> out) {
     cpu::oneHotInto(a[0], out[0]);
 }
 
+/// Elements are moved as they are; int32 is left out for the index's sake.
+constexpr std::uint32_t kMovedTypes = kEveryType & ~dtypeBit(DType::I32);
 constexpr ArgDef kSelectArgs[] = {{"input"}, {"index"}};
 constexpr ArgDef kAddArgs[] = {{"input"}, {"index"}, {"source"}};
 constexpr ArgDef kOneHotArgs[] = {{"index"}};
@@ -179,7 +182,7 @@ constinit OpDef kIndexSelect{.name = "index_select",
                              .infer = inferIndexSelect,
                              .vjp = vjpIndexSelect,
                              .saveInputs = 0b10,
-                             .native = kEveryType,
+                             .native = kMovedTypes,
                              .kernels = {indexSelectKernel}};
 constinit OpDef kGather{.name = "gather",
                         .family = Family::Index,
@@ -188,7 +191,7 @@ constinit OpDef kGather{.name = "gather",
                         .infer = inferGather,
                         .vjp = vjpGather,
                         .saveInputs = 0b10,
-                        .native = kEveryType,
+                        .native = kMovedTypes,
                         .kernels = {gatherKernel}};
 constinit OpDef kScatterAdd{.name = "scatter_add",
                             .family = Family::Index,

@@ -48,7 +48,7 @@ constinit OpDef kEmbedding{.name = "embedding",
                            .infer = inferEmbedding,
                            .vjp = vjpEmbedding,
                            .saveInputs = 0b10,
-                           .native = kEveryType,
+                           .native = kEveryType & ~dtypeBit(DType::I32),  // for the index
                            .kernels = {embeddingKernel}};
 
 Tensor embedding(const Tensor& weight, const Tensor& index, Site site) {

@@ -97,10 +97,16 @@ void vjpLoss(const VjpArgs& v, std::span<Tensor> grads) {
 // --- negative log likelihood
 // ---------------------------------------------------------------------------------------------
 
+/// PyTorch takes int64 and uint8.
+void checkTarget(std::string_view op, const Tensor& target) {
+    if (target.dtype() != DType::I64 && target.dtype() != DType::U8)
+        throw DTypeError(message(op, ": target must be int64, not ", target.dtype()));
+}
+
 void inferNll(const OpArgs& a, OutputMetas& out) {
     checkFloating("nll_loss", "input", a[0]);
     checkRank("nll_loss", "input", a[0], 2, "[N, C]");
-    checkIndexDType("nll_loss", a[1], "target");
+    checkTarget("nll_loss", a[1]);
     if (a[1].sizes() != Dims{a[0].sizes()[0]})
         throw ShapeError(message("nll_loss: target ", a[1].sizes(), " must be [", a[0].sizes()[0],
                                  "] for input ", a[0].sizes()));
@@ -120,7 +126,7 @@ void inferNllBackward(const OpArgs& a, OutputMetas& out) {
     const Dims& sizes = a.attrs.dims(0);
     checkSizes(kOp, sizes);
     checkFloating(kOp, "grad", a[0]);
-    checkIndexDType(kOp, a[1], "target");
+    checkTarget(kOp, a[1]);
     if (sizes.size() != 2 || a[1].sizes() != Dims{sizes[0]})
         throw ShapeError(message(kOp, ": target ", a[1].sizes(),
                                  " must be [N] for input sizes [N, C], not ", sizes));

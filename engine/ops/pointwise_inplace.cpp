@@ -37,6 +37,11 @@ constexpr ArgDef kInputOther[] = {{"input"}, {"other"}};
 constexpr ArgDef kInputSource[] = {{"input"}, {"source"}};
 constexpr AttrDef kValue[] = {{"value", AttrKind::Float}};
 
+void inferFill(const OpArgs& args, OutputMetas& out) {
+    if (!isFloating(args[0].dtype())) checkFits("fill_", args.attrs.real(0), args[0].dtype());
+    inferInplaceFor(kFillInplace, args, out);
+}
+
 /// Whatever was there before is lost, and so is its influence.
 void overwriteVjp(const VjpArgs& a, std::span<Tensor> out) { out[0] = zeros_like(a.grad()); }
 void copyVjp(const VjpArgs& a, std::span<Tensor> out) {
@@ -83,7 +88,7 @@ constinit OpDef kFillInplace{.name = "fill_",
                              .family = Family::Pointwise,
                              .args = kInput,
                              .attrs = kValue,
-                             .infer = inferInplace<kFillInplace>,
+                             .infer = inferFill,
                              .vjp = overwriteVjp,
                              .inplace = true,
                              .native = kEveryType,

@@ -32,6 +32,7 @@ void inferWhere(const OpArgs& args, OutputMetas& out) {
 }
 void inferMaskedFill(const OpArgs& args, OutputMetas& out) {
     checkBool("masked_fill", "mask", args[1]);
+    checkFits("masked_fill", args.attrs.real(0), args[0].dtype());
     out.add(broadcastOf("masked_fill", args[0].sizes(), args[1].sizes()), args[0].dtype());
 }
 void inferLerp(const OpArgs& args, OutputMetas& out) {

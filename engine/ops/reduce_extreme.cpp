@@ -33,7 +33,10 @@ void inferArg(const OpArgs& args, OutputMetas& out) {
     checkNotEmpty(row, sizes, cpu::reducedDims(row.name, dims, sizes.size()));
     out.add(reducedSizes(row.name, sizes, dims, keepdimAttr(args.attrs)), DType::I64);
 }
-void inferTruth(const OpArgs&, OutputMetas& out) { out.add({}, DType::Bool); }
+/// bool, but uint8 for uint8, as in PyTorch.
+void inferTruth(const OpArgs& args, OutputMetas& out) {
+    out.add({}, args[0].dtype() == DType::U8 ? DType::U8 : DType::Bool);
+}
 
 /// Elements equal to the extreme share the gradient.
 void extremeVjp(const VjpArgs& a, std::span<Tensor> out) {

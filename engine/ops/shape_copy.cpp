@@ -48,6 +48,7 @@ void inferPad(const OpArgs& a, OutputMetas& out) {
                                      sizes[d], " of dimension ", d, " of ", sizes));
     }
     checkSizes("pad", result);
+    checkFits("pad", a.attrs.real(1), a[0].dtype());
     out.add(result, a[0].dtype());
 }
 

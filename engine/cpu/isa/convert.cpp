@@ -2,6 +2,11 @@
 // Conversions between element types, as PyTorch converts on x86.
 #include "engine/cpu/isa/loops.h"
 
+// Intrinsics are always inlined: no copy of them is left for the linker to choose from.
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
 namespace tapescope::engine::cpu::TAPESCOPE_ISA {
 namespace {
 
@@ -94,14 +99,51 @@ inline To element(From x) {
         return convert<To>(widen(x));
 }
 
+/// A dense row of float16 to float32 or back by the processor's own instruction; what does not fill
+/// a vector is left: the number of elements done.
+template <class Out, class In>
+inline std::int64_t hardwareRow(std::int64_t n, Out* y, const In* x) {
+    std::int64_t i = 0;
+#ifdef __AVX512F__
+    // Masked, though with all lanes: GCC 12 takes the plain form's scratch register for a bug.
+    if constexpr (kSame<Out, float> && kSame<In, F16>) {
+        for (; i + 16 <= n; i += 16)
+            _mm512_storeu_ps(
+                y + i, _mm512_maskz_cvtph_ps(
+                           0xFFFF, _mm256_loadu_si256(reinterpret_cast<const __m256i_u*>(x + i))));
+    } else if constexpr (kSame<Out, F16> && kSame<In, float>) {
+        for (; i + 16 <= n; i += 16)
+            _mm256_storeu_si256(
+                reinterpret_cast<__m256i_u*>(y + i),
+                _mm512_maskz_cvtps_ph(0xFFFF, _mm512_loadu_ps(x + i), _MM_FROUND_TO_NEAREST_INT));
+    }
+#elif defined(__F16C__)
+    if constexpr (kSame<Out, float> && kSame<In, F16>) {
+        for (; i + 8 <= n; i += 8)
+            _mm256_storeu_ps(
+                y + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i_u*>(x + i))));
+    } else if constexpr (kSame<Out, F16> && kSame<In, float>) {
+        for (; i + 8 <= n; i += 8)
+            _mm_storeu_si128(reinterpret_cast<__m128i_u*>(y + i),
+                             _mm256_cvtps_ph(_mm256_loadu_ps(x + i), _MM_FROUND_TO_NEAREST_INT));
+    }
+#else
+    static_cast<void>(n);
+    static_cast<void>(y);
+    static_cast<void>(x);
+#endif
+    return i;
+}
+
 template <class Out, class In>
 void loop(std::int64_t n, void* out, std::int64_t outStride, const void* in, std::int64_t inStride,
           const LoopParams&) {
     auto* y = static_cast<Out*>(out);
     const auto* x = static_cast<const In*>(in);
     if (outStride == 1 && inStride == 1) {
+        const std::int64_t done = hardwareRow(n, y, x);
 #pragma GCC ivdep
-        for (std::int64_t i = 0; i < n; ++i) y[i] = element<Out>(x[i]);
+        for (std::int64_t i = done; i < n; ++i) y[i] = element<Out>(x[i]);
         return;
     }
     if (inStride == 0) {

@@ -12,7 +12,7 @@ endfunction()
 
 tapescope_isa(base)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-    tapescope_isa(avx2 -mavx2 -mfma)
+    tapescope_isa(avx2 -mavx2 -mfma -mf16c)
     tapescope_isa(avx512 -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mprefer-vector-width=512)
     target_compile_definitions(tapescope_engine PRIVATE TAPESCOPE_X86_ISAS=1)
 else()

@@ -208,5 +208,23 @@ TEST(DType, EveryTypeIsCreatedPrintedAndRead) {
     EXPECT_THROW(Tensor::from<Half>({Half(1)}, {}).data<BFloat16>(), DTypeError);
 }
 
+TEST(DType, RefusesNumbersThatDoNotFit) {
+    const auto i8 = [] { return ones({2}, {.dtype = DType::I8}); };
+    EXPECT_THROW(full({2}, 300, {.dtype = DType::I8}), DTypeError);
+    EXPECT_THROW(full({2}, NAN, {.dtype = DType::I32}), DTypeError);
+    EXPECT_THROW(full({2}, 0x1p63, {.dtype = DType::I64}), DTypeError);
+    EXPECT_THROW(full({2}, 1e6, {.dtype = DType::F16}), DTypeError);
+    EXPECT_THROW(fill_(i8(), 300), DTypeError);
+    EXPECT_THROW(masked_fill(i8(), eq(i8(), wrappedNumber(1.0)), -INFINITY), DTypeError);
+    EXPECT_THROW(pad(i8(), {1, 1}, 300), DTypeError);
+    // What PyTorch lets wrap or overflow.
+    EXPECT_EQ(full({}, -1, {.dtype = DType::U8}).item(), 255);
+    EXPECT_EQ(fill_(full({}, 0, {.dtype = DType::F16}), 1e6).item(), INFINITY);
+    EXPECT_EQ(full({}, -INFINITY, {.dtype = DType::F16}).item(), -INFINITY);
+    EXPECT_EQ(full({}, 1.5, {.dtype = DType::I32}).item(), 1);
+    const Tensor u8 = full({}, 250, {.dtype = DType::U8});
+    EXPECT_EQ(add(expand(u8, {1}), wrappedNumber(std::int64_t{300})).item(), 38);
+}
+
 }  // namespace
 }  // namespace tapescope::engine
