@@ -82,6 +82,7 @@ double polygamma(std::int64_t n, double x) {
     const double scale = sign * std::tgamma(s);
     if (std::isnan(x)) return x;
     if (x == kInfinity) return 0;
+    if (n > 170) return sign * kInfinity;  // n! is past the largest double
     if (x > 0) return scale * hurwitz(s, x);
     const double fraction = x - std::floor(x);
     if (fraction == 0) return n % 2 == 0 ? kNan : kInfinity;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace tapescope::engine {
 namespace {
@@ -32,6 +33,11 @@ void inferSpaced(const OpArgs& args, OutputMetas& out) {
         throw Error(message(name.view(), ": the number of steps ", steps, " must not be negative"));
     if (dtype == DType::Bool)
         throw DTypeError(message(name.view(), ": bool tensors cannot count; use int64"));
+    for (const int end : {0, 1}) {
+        const double value = args.attrs.real(end);
+        if (!isFloating(dtype) && !(std::fabs(value) < 0x1p63))
+            throw Error(message(name.view(), ": ", std::to_string(value), " does not fit ", dtype));
+    }
     checkSizes(name.view(), {steps});
     out.add({steps}, dtype);
 }
@@ -66,7 +72,10 @@ void linspaceKernel(const OpArgs& args, std::span<Tensor> outputs) {
     visitCounting(out.dtype(), [&]<class T>() {
         T* y = out.data<T>();
         spaced<T>(args.attrs.real(0), args.attrs.real(1), out.numel(),
-                  [=](std::int64_t i, auto value) { y[i] = static_cast<T>(value); });
+                  [=](std::int64_t i, auto value) {
+                      const bool fits = std::is_floating_point_v<T> || std::fabs(value) < 0x1p63;
+                      y[i] = fits ? static_cast<T>(value) : std::numeric_limits<T>::lowest();
+                  });
     });
 }
 void logspaceKernel(const OpArgs& args, std::span<Tensor> outputs) {
@@ -76,7 +85,10 @@ void logspaceKernel(const OpArgs& args, std::span<Tensor> outputs) {
         T* y = out.data<T>();
         spaced<T>(args.attrs.real(0), args.attrs.real(1), out.numel(),
                   [=](std::int64_t i, auto value) {
-                      y[i] = static_cast<T>(std::pow(base, static_cast<double>(value)));
+                      const double power = std::pow(base, static_cast<double>(value));
+                      // Out of range: what a conversion to int64 gives.
+                      const bool fits = std::is_floating_point_v<T> || std::fabs(power) < 0x1p63;
+                      y[i] = fits ? static_cast<T>(power) : std::numeric_limits<T>::lowest();
                   });
     });
 }

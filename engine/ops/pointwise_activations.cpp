@@ -30,12 +30,6 @@ constexpr AttrDef kThresholdValue[] = {{"threshold", AttrKind::Float}, {"value",
 
 Tensor number(double value) { return wrappedNumber(value); }
 
-/// The integers take whole numbers only, as in PyTorch's integer kernels.
-void checkWhole(std::string_view op, DType dtype, double value) {
-    if (isFloating(dtype) || std::isinf(value) || std::floor(value) == value) return;
-    throw DTypeError(message(op, ": an int64 tensor needs whole numbers, not ",
-                             std::to_string(value), "; convert it with to(x, DType::F32)"));
-}
 void inferHardtanh(const OpArgs& args, OutputMetas& out) {
     const double low = args.attrs.real(0);
     const double high = args.attrs.real(1);
@@ -43,8 +37,8 @@ void inferHardtanh(const OpArgs& args, OutputMetas& out) {
     if (!(low <= high))
         throw Error(message("hardtanh: min_val ", std::to_string(low), " is above max_val ",
                             std::to_string(high)));
-    checkWhole("hardtanh", args[0].dtype(), low);
-    checkWhole("hardtanh", args[0].dtype(), high);
+    for (const double bound : {low, high})
+        if (!std::isinf(bound)) checkWhole("hardtanh", "the bound", args[0].dtype(), bound);
     inferLikeFirst(args, out);
 }
 void inferCelu(const OpArgs& args, OutputMetas& out) {
@@ -60,7 +54,7 @@ void inferSoftshrink(const OpArgs& args, OutputMetas& out) {
 }
 void inferThreshold(const OpArgs& args, OutputMetas& out) {
     checkTakes("threshold", Takes::Numbers, args[0].dtype());
-    checkWhole("threshold", args[0].dtype(), args.attrs.real(1));
+    checkWhole("threshold", "value", args[0].dtype(), args.attrs.real(1));
     inferLikeFirst(args, out);
 }
 

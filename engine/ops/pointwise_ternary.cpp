@@ -15,6 +15,7 @@ constexpr AttrDef kValue[] = {{"value", AttrKind::Float, "1"}};
 template <OpName name, Takes takes>
 void inferThree(const OpArgs& args, OutputMetas& out) {
     checkTakes(name.view(), takes, args[0].dtype());
+    checkWhole(name.view(), "value", args[0].dtype(), args.attrs.real(0));
     const Dims factors = broadcastOf(name.view(), args[1].sizes(), args[2].sizes());
     out.add(broadcastOf(name.view(), args[0].sizes(), factors), args[0].dtype());
 }

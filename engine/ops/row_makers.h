@@ -8,7 +8,9 @@
 #include "engine/ops/shape.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <string>
 
 namespace tapescope::engine {
 
@@ -47,6 +49,15 @@ inline void checkTakes(std::string_view op, Takes takes, DType dtype) {
     if (takes == Takes::Numbers && dtype == DType::Bool) refuseType(op, dtype, "DType::I64");
     if (takes == Takes::Integers && isFloating(dtype)) refuseType(op, dtype, "DType::I64");
     if (takes == Takes::Reals && !isFloating(dtype)) refuseType(op, dtype, "DType::F32");
+}
+
+/// A number that integers are to calculate with. Throws DTypeError unless it is a whole number that
+/// int64 can hold, as PyTorch's integer kernels want it.
+inline void checkWhole(std::string_view op, std::string_view what, DType dtype, double value) {
+    if (isFloating(dtype) || (std::fabs(value) < 0x1p63 && std::floor(value) == value)) return;
+    throw DTypeError(message(op, ": ", what, " ", std::to_string(value), " is not a whole number ",
+                             "that ", dtype, " tensors can take; convert them with to(x, ",
+                             "DType::F32)"));
 }
 
 template <OpName name, Takes takes>

@@ -5,7 +5,7 @@
     python3 make_reference.py [family ...]
 
 Every cases_<family>.py beside this file has a function cases(w) that adds calls with w.case(...); one file per family of
-engine/ops. tests/engine/ops/operators_test.cpp reads them, calls each operator by name with contiguous, transposed
+engine/ops, or per part of one (cases_<family>_<part>.py). tests/engine/ops/operators_test.cpp reads them, calls each operator by name with contiguous, transposed
 and gapped inputs, compares outputs and gradients, and checks gradients of first and second order by central differences
 in float64. An operator without a case fails the suite.
 

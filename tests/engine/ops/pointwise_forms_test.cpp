@@ -13,6 +13,7 @@
 
 #include <array>
 #include <gtest/gtest.h>
+#include <limits>
 #include <vector>
 
 namespace tapescope::engine {
@@ -138,6 +139,13 @@ TEST(PointwiseForms, WrongTypesAndNumbersAreNamed) {
     EXPECT_TRUE(messageOf<ShapeError>([&] {
                     glu(ones({3}));
                 }).starts_with("glu: dimension 0 of input [3] must have an even size"));
+    EXPECT_TRUE(messageOf<DTypeError>([&] {
+                    threshold(whole, 0, 1e30);
+                }).starts_with("threshold: value 1"));
+    EXPECT_TRUE(messageOf<DTypeError>([&] {
+                    addcmul(whole, whole, whole, 0.5);
+                }).starts_with("addcmul: value 0.500000 is not a whole number"));
+    EXPECT_EQ(polygamma(std::int64_t{1} << 50, x).item(), -std::numeric_limits<double>::infinity());
     EXPECT_TRUE(same(positive(x), x));
 }
 
@@ -198,6 +206,13 @@ TEST(Creation, TakesShapesAndTypes) {
     EXPECT_TRUE(messageOf<Error>([] {
                     linspace(0, 1, -1);
                 }).starts_with("linspace: the number of steps -1 must not be negative"));
+    EXPECT_TRUE(messageOf<Error>([] {
+                    linspace(0, 1e30, 3, {.dtype = DType::I64});
+                }).starts_with("linspace: 1000000000000"));
+    EXPECT_EQ(valuesOf(logspace(1, 30, 2, 10, {.dtype = DType::I64}))[1], -0x1p63);
+    constexpr std::int64_t kHuge = std::int64_t{1} << 59;
+    EXPECT_EQ(valuesOf(tril_indices(kHuge, 1, -kHuge + 1)), (Values{0x1p59 - 1, 0}));
+    EXPECT_EQ(valuesOf(triu_indices(kHuge, 1)), (Values{0, 0}));
     EXPECT_TRUE(messageOf<ShapeError>([] { empty({-1}); }).starts_with("empty: sizes [-1]"));
     EXPECT_TRUE(messageOf<ShapeError>([] { tril_indices(-1, 2); }).starts_with("tril_indices: "));
 }
