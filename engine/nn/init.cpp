@@ -52,6 +52,8 @@ double gain(Nonlinearity nonlinearity, double slope) {
             return std::sqrt(2.0);
         case Nonlinearity::LeakyRelu:
             return std::sqrt(2.0 / (1 + slope * slope));
+        case Nonlinearity::Selu:
+            return 3.0 / 4.0;
     }
     return 1;
 }

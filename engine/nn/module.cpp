@@ -137,6 +137,10 @@ void Module::checkName(const std::string& name, const char* what) const {
 void Module::adopt(const std::string& name, std::shared_ptr<Module> module) {
     checkName(name, "module");
     if (!module) throw Error("module \"" + name + "\" is null: register a module that exists");
+    if (module->holds(this)) {
+        throw Error("module \"" + name + "\" holds the module it is registered in, " + m_typeName +
+                    ": modules form a tree");
+    }
     module->m_name = name;
     module->setPath(joined(m_path, name));
     m_children.push_back(std::move(module));
@@ -147,18 +151,30 @@ void Module::setPath(const std::string& path) {
     for (const auto& child : m_children) child->setPath(joined(path, child->m_name));
 }
 
+bool Module::holds(const Module* module) const {
+    return this == module || std::any_of(m_children.begin(), m_children.end(),
+                                         [&](const auto& c) { return c->holds(module); });
+}
+
 Tensor Module::register_parameter(const std::string& name, Tensor tensor) {
     checkName(name, "parameter");
     if (!tensor.defined()) return tensor;
+    if (!isFloating(tensor.dtype()) || !tensor.is_leaf()) {
+        throw Error("parameter \"" + name + "\" of " + m_typeName + ", " +
+                    tensor.meta().toString() +
+                    (tensor.is_leaf() ? ", is not floating-point: register it as a buffer"
+                                      : ", is the result of an operator: register detach() of it"));
+    }
     tensor.set_role(MemoryRole::Parameter);
     tensor.set_requires_grad(true);
     m_parameters.emplace_back(name, tensor);
     return tensor;
 }
 
-Tensor Module::register_buffer(const std::string& name, Tensor tensor) {
+Tensor Module::register_buffer(const std::string& name, Tensor tensor, bool persistent) {
     checkName(name, "buffer");
     if (!tensor.defined()) return tensor;
+    if (!persistent) m_transient.push_back(name);
     tensor.set_role(MemoryRole::Buffer);
     m_buffers.emplace_back(name, tensor);
     return tensor;

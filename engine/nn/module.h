@@ -4,8 +4,10 @@
 #include "engine/observe/context.h"
 #include "engine/tensor/tensor.h"
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -66,6 +68,12 @@ public:
     std::vector<NamedTensor> named_buffers(bool recurse = true) const;
     std::vector<Tensor> parameters() const;
     const std::vector<std::shared_ptr<Module>>& children() const { return m_children; }
+    using NamedModule = std::pair<std::string, const Module*>;
+    /// This module under "", then every module below by path, depth first; a shared one once.
+    std::vector<NamedModule> named_modules() const;
+    std::vector<NamedModule> named_children() const;
+    /// fn for every module below, children before their parent, this one last.
+    void apply(const std::function<void(Module&)>& fn);
     /// Null if there is no module of that path below this one; "" is this one.
     const Module* find(std::string_view path) const;
 
@@ -73,8 +81,32 @@ public:
     void eval() { train(false); }
     /// Drops the gradients (set_to_none).
     void zero_grad();
+    /// Floating-point parameters and buffers, with their gradients, become dtype; handles to them
+    /// see it. Throws DTypeError unless dtype is floating.
+    void to(DType dtype);
+    /// The operator of that name, which the method would hide in a model's forward.
+    static Tensor to(const Tensor& x, DType dtype, Site site = {});
+    /// Of every parameter.
+    void requires_grad_(bool on = true);
 
-    /// Throws Error if the name is taken, empty or holds a dot.
+    /// Parameters and persistent buffers, detached, by path below this module, in registration
+    /// order. A shared tensor comes under each of its names.
+    std::vector<NamedTensor> state_dict() const;
+    struct LoadResult {
+        std::vector<std::string> missing;
+        std::vector<std::string> unexpected;
+    };
+    /// Copies a state into the parameters and buffers, converting dtypes. Throws Error, before
+    /// anything is changed, for names that are missing or unexpected (only if strict) and shapes
+    /// that differ: all of them in one sentence. num_batches_tracked, which PyTorch's batch norm
+    /// has, is passed over.
+    LoadResult load_state_dict(const std::vector<NamedTensor>& state, bool strict = true);
+
+    /// A table of the modules with their details and numbers of parameters, and the totals.
+    std::string summary() const;
+
+    /// Throws Error if the name is taken, empty or holds a dot, or the module is null or holds this
+    /// one.
     template <class M, class... Args>
     ModuleRef<M> register_module(const std::string& name, Args&&... args) {
         auto module = std::make_shared<M>(std::forward<Args>(args)...);
@@ -85,15 +117,23 @@ public:
 
 protected:
     /// Marks the storage's role and requires_grad; an undefined tensor is a parameter switched off
-    /// (bias=false).
+    /// (bias=false). Throws Error as register_module, and for a tensor that is not floating or the
+    /// result of an operator.
     Tensor register_parameter(const std::string& name, Tensor tensor);
-    Tensor register_buffer(const std::string& name, Tensor tensor);
+    /// persistent: part of state_dict().
+    Tensor register_buffer(const std::string& name, Tensor tensor, bool persistent = true);
     /// Where this module was called from, during forward.
     static Site callSite();
 
 private:
     void checkName(const std::string& name, const char* what) const;
+    bool holds(const Module* module) const;
     void setPath(const std::string& path);
+    struct StateSlot {
+        std::string name;
+        Tensor tensor;
+    };
+    void collectState(const std::string& prefix, std::vector<StateSlot>& out) const;
     std::vector<NamedTensor> collect(std::vector<NamedTensor> Module::*which, bool recurse) const;
 
     std::string m_typeName;
@@ -102,6 +142,7 @@ private:
     bool m_training = true;
     std::vector<NamedTensor> m_parameters;
     std::vector<NamedTensor> m_buffers;
+    std::vector<std::string> m_transient;  // buffers that are not persistent
     std::vector<std::shared_ptr<Module>> m_children;
 };
 

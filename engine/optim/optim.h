@@ -4,6 +4,7 @@
 // Everything a training loop needs from engine/optim.
 #include "engine/optim/adam.h"
 #include "engine/optim/adaptive.h"
+#include "engine/optim/checkpoint.h"
 #include "engine/optim/lbfgs.h"
 #include "engine/optim/lr_cycle.h"
 #include "engine/optim/lr_scheduler.h"

@@ -128,7 +128,7 @@ TEST(Lbfgs, NeedsAClosureAndGoesOnFromASavedState) {
     EXPECT_NE(messageOf<Error>([&] { whole.step(); }).find("closure"), std::string::npos);
 }
 
-TEST(State, IsNumberedOverTheGroupsAndRefusedByAnotherModel) {
+TEST(OptimizerStates, AreNumberedOverTheGroupsAndRefusedByAnotherModel) {
     const Tensor a = withGrad({1, 2}, {1, 1});
     const Tensor b = withGrad({1}, {1});
     Adam optimizer({ParamGroup<AdamOptions>{{a}, {.lr = 0.1}}, {{b}, {.lr = 0.2}}});
