@@ -39,6 +39,7 @@ DType parseDType(std::string_view text) {
 }
 
 AttrValue defaultOf(const AttrDef& attr) {
+    if (attr.defaultText == "none") return std::monostate{};
     switch (attr.kind) {
         case AttrKind::Bool:
             return attr.defaultText == "true";

@@ -209,6 +209,10 @@ void execute(const OpDef& op, const OpArgs& args, const OutputMetas& metas, Memo
     }
     if (op.inplace) {
         out[0] = args[0];
+    } else if (metas.dynamic) {
+        kernel(args, {out.tensors.data(), static_cast<std::size_t>(out.count)});
+        for (int i = 0; i < out.count; ++i) out[i].set_role(role);
+        return;
     } else {
         for (int i = 0; i < metas.count; ++i) {
             const TensorMeta& meta = metas.metas[static_cast<unsigned>(i)];
@@ -361,6 +365,19 @@ Outputs callWatched(const OpDef& op, std::span<const Tensor* const> inputs, cons
     }
 }
 
+/// An operator made of others: those are what runs, and what observers hear of.
+Outputs callComposite(const OpDef& op, std::span<const Tensor* const> inputs, const Attrs& attrs,
+                      const Site& site, const ThreadState& state) {
+    Outputs out;
+    try {
+        const PreparedInputs prepared(op, inputs, site);
+        op.composite({prepared.span(), attrs}, site, out);
+    } catch (const Error& error) {
+        fail(error, state, site, nullptr);
+    }
+    return out;
+}
+
 }  // namespace
 
 Outputs call(const OpDef& op, std::span<const Tensor* const> inputs, const Attrs& attrs,
@@ -371,6 +388,7 @@ Outputs call(const OpDef& op, std::span<const Tensor* const> inputs, const Attrs
         if (const amp::CastInputs cast(op, inputs, site); cast.any())
             return call(op, cast.span(), attrs, site);
     }
+    if (op.composite) return callComposite(op, inputs, attrs, site, state);
     if (state.context->watched()) return callWatched(op, inputs, attrs, site, state);
     Outputs out;
     try {

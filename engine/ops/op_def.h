@@ -92,8 +92,15 @@ inline constexpr int kMaxOutputs = 3;
 struct OutputMetas {
     std::array<TensorMeta, kMaxOutputs> metas;
     int count = 0;
+    /// The sizes depend on the data (unique, nonzero): the kernel allocates the outputs.
+    bool dynamic = false;
     void add(const Dims& sizes, DType dtype) {
         metas[static_cast<unsigned>(count++)] = {sizes, dtype};
+    }
+    /// An output whose sizes only the kernel can tell.
+    void addDynamic(DType dtype) {
+        dynamic = true;
+        add({}, dtype);
     }
 };
 struct Outputs {
@@ -127,6 +134,7 @@ using KernelFn = void (*)(const OpArgs&, std::span<Tensor> outputs);
 using ViewFn = Tensor (*)(const OpArgs&);
 using VjpFn = void (*)(const VjpArgs&, std::span<Tensor> gradInputs);
 using CostFn = Cost (*)(const OpArgs&, std::span<const Tensor> outputs);
+using CompositeFn = void (*)(const OpArgs&, Site, Outputs&);
 
 /// How dtypes are prepared before the shape rule sees them.
 enum class TypeRule : std::uint8_t {
@@ -190,6 +198,11 @@ struct OpDef {
     bool wideNumber = false;
     CostFn cost = nullptr;  ///< null: bytes of inputs and outputs, one FLOP an output element
     std::array<KernelFn, kDeviceKindCount> kernels{};  ///< by DeviceKind; null = no kernel there
+    /// Instead of a shape rule and kernels: calls other operators, which are what runs, what
+    /// observers see and what has gradients (tile, movedim, quantile).
+    CompositeFn composite = nullptr;
+    bool compositeGrad = true;  ///< gradients flow through a composite
+    bool differentiable() const { return vjp != nullptr || (composite && compositeGrad); }
 };
 
 /// The row with a kernel that takes every type.

@@ -96,7 +96,8 @@ std::vector<std::string> OpTable::nearest(std::string_view name, int count) cons
 }
 
 bool OpTable::supports(const OpDef& op, DeviceKind device) const {
-    return op.view != nullptr || op.kernels[static_cast<std::size_t>(device)] != nullptr;
+    return op.view != nullptr || op.composite != nullptr ||
+           op.kernels[static_cast<std::size_t>(device)] != nullptr;
 }
 
 std::string signature(const OpDef& op) {

@@ -38,6 +38,7 @@ std::string notesText(const OpDef& op) {
     if (op.view) add("view");
     if (op.inplace) add("in place");
     if (op.random) add("random");
+    if (op.composite) add("composite");
     return notes;
 }
 
@@ -63,7 +64,7 @@ std::string docsText() {
             << "\n\n| operator | types | gradient | notes |\n| --- | --- | --- | --- |\n";
         for (const OpDef* op : ops) {
             out << "| `" << signature(*op) << "` | " << typesText(*op) << " | "
-                << (op->vjp ? "yes" : "no") << " | " << notesText(*op) << " |\n";
+                << (op->differentiable() ? "yes" : "no") << " | " << notesText(*op) << " |\n";
         }
     }
     return out.str();
