@@ -3,7 +3,6 @@
 #include "engine/cpu/index_kernels.h"
 #include "engine/ops/checks.h"
 #include "engine/ops/dispatch.h"
-#include "engine/ops/families.h"
 #include "engine/ops/index_rows.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/shape.h"
@@ -12,14 +11,10 @@
 
 namespace tapescope::engine {
 
-namespace {
-
-/// The size of dim; a 0-d tensor has one element along its only dimension.
 std::int64_t sizeAlong(const Tensor& x, int dim) { return x.dim() == 0 ? 1 : x.sizes()[dim]; }
 
 Tensor zerosOf(const TensorMeta& meta) { return zeros(meta.sizes, {.dtype = meta.dtype}); }
 
-/// Checks the 1-d index that index_select and index_add take.
 void checkFlatIndex(std::string_view op, const Tensor& index) {
     checkIndexDType(op, index);
     if (index.dim() > 1)
@@ -31,6 +26,65 @@ void checkAddable(std::string_view op, const Tensor& x, const Tensor& source) {
     if (x.dtype() == DType::Bool)
         throw DTypeError(message(op, ": bool values cannot be summed; convert with to()"));
 }
+
+int checkSameRank(std::string_view op, std::int64_t dim, const Tensor& x, const Tensor& index) {
+    const int d = wrapDim(op, dim, x.dim());
+    checkIndexDType(op, index);
+    if (std::max(index.dim(), 1) != std::max(x.dim(), 1))
+        throw ShapeError(message(op, ": index ", index.sizes(),
+                                 " must have as many dimensions as input ", x.sizes()));
+    return d;
+}
+
+void checkNotLarger(std::string_view op, const Tensor& index, std::string_view what,
+                    const Tensor& x, int except) {
+    for (int d = 0; d < std::min(index.dim(), x.dim()); ++d)
+        if (d != except && index.sizes()[d] > x.sizes()[d])
+            throw ShapeError(message(op, ": index ", index.sizes(), " is larger than ", what, " ",
+                                     x.sizes(), " in dimension ", d));
+}
+
+void checkScatter(std::string_view op, const OpArgs& a) {
+    const int dim = checkSameRank(op, a.attrs.integer(0), a[0], a[1]);
+    if (a.has(2) && std::max(a[2].dim(), 1) != std::max(a[0].dim(), 1))
+        throw ShapeError(message(op, ": source ", a[2].sizes(),
+                                 " must have as many dimensions as input ", a[0].sizes()));
+    if (a[1].numel() == 0) return;
+    if (a.has(2)) checkNotLarger(op, a[1], "source", a[2], -1);
+    checkNotLarger(op, a[1], "input", a[0], dim);
+}
+
+void checkIndexedSource(std::string_view op, const OpArgs& a) {
+    const int dim = wrapDim(op, a.attrs.integer(0), a[0].dim());
+    checkFlatIndex(op, a[1]);
+    Dims expected = a[0].sizes();
+    if (!expected.empty()) expected[dim] = a[1].numel();
+    if (a[2].sizes() != expected)
+        throw ShapeError(message(op, ": source ", a[2].sizes(), " must be ", expected,
+                                 " for input ", a[0].sizes(), " and ", a[1].numel(),
+                                 " indices along dimension ", dim));
+}
+
+Tensor takenFrom(const Tensor& grad, std::int64_t dim, const Tensor& index, const Dims& sizes) {
+    Tensor taken = gather(grad, dim, index);
+    for (int d = 0; d < std::min(sizes.size(), taken.dim()); ++d) {
+        const std::int64_t unused = sizes[d] - taken.sizes()[d];
+        if (unused > 0) taken = transpose(pad(transpose(taken, d, -1), {0, unused}), d, -1);
+    }
+    return taken.sizes() == sizes ? taken : reshape(taken, sizes);  // [1] and [] stand for another
+}
+
+void vjpScatterAdd(const VjpArgs& v, std::span<Tensor> grads) {
+    if (v.need(0)) grads[0] = v.grad();
+    if (v.need(2)) grads[2] = takenFrom(v.grad(), v.attrs.integer(0), v.input(1), v.meta(2).sizes);
+}
+
+void vjpIndexAdd(const VjpArgs& v, std::span<Tensor> grads) {
+    if (v.need(0)) grads[0] = v.grad();
+    if (v.need(2)) grads[2] = index_select(v.grad(), v.attrs.integer(0), v.input(1));
+}
+
+namespace {
 
 void inferIndexSelect(const OpArgs& a, OutputMetas& out) {
     const int dim = wrapDim("index_select", a.attrs.integer(0), a[0].dim());
@@ -55,25 +109,6 @@ void vjpIndexSelect(const VjpArgs& v, std::span<Tensor> grads) {
     grads[0] = index_add(zerosOf(v.meta(0)), v.attrs.integer(0), v.input(1), v.grad());
 }
 
-/// The rank rule that gather and scatter_add share, and a 0-d tensor standing for one of size 1.
-int checkSameRank(std::string_view op, std::int64_t dim, const Tensor& x, const Tensor& index) {
-    const int d = wrapDim(op, dim, x.dim());
-    checkIndexDType(op, index);
-    if (std::max(index.dim(), 1) != std::max(x.dim(), 1))
-        throw ShapeError(message(op, ": index ", index.sizes(),
-                                 " must have as many dimensions as input ", x.sizes()));
-    return d;
-}
-
-/// Throws unless index is no larger than x in every dimension but `except` (-1: in every one).
-void checkNotLarger(std::string_view op, const Tensor& index, std::string_view what,
-                    const Tensor& x, int except) {
-    for (int d = 0; d < std::min(index.dim(), x.dim()); ++d)
-        if (d != except && index.sizes()[d] > x.sizes()[d])
-            throw ShapeError(message(op, ": index ", index.sizes(), " is larger than ", what, " ",
-                                     x.sizes(), " in dimension ", d));
-}
-
 void inferGather(const OpArgs& a, OutputMetas& out) {
     const int dim = checkSameRank("gather", a.attrs.integer(0), a[0], a[1]);
     if (a[1].numel() > 0) checkNotLarger("gather", a[1], "input", a[0], dim);
@@ -91,15 +126,8 @@ void vjpGather(const VjpArgs& v, std::span<Tensor> grads) {
 }
 
 void inferScatterAdd(const OpArgs& a, OutputMetas& out) {
-    const int dim = checkSameRank("scatter_add", a.attrs.integer(0), a[0], a[1]);
     checkAddable("scatter_add", a[0], a[2]);
-    if (std::max(a[2].dim(), 1) != std::max(a[0].dim(), 1))
-        throw ShapeError(message("scatter_add: source ", a[2].sizes(),
-                                 " must have as many dimensions as input ", a[0].sizes()));
-    if (a[1].numel() > 0) {
-        checkNotLarger("scatter_add", a[1], "source", a[2], -1);
-        checkNotLarger("scatter_add", a[1], "input", a[0], dim);
-    }
+    checkScatter("scatter_add", a);
     out.add(a[0].sizes(), a[0].dtype());
 }
 
@@ -110,29 +138,9 @@ void scatterAddKernel(const OpArgs& a, std::span<Tensor> out) {
     cpu::scatterAddInto(out[0], dim, a[1], a[2]);
 }
 
-void vjpScatterAdd(const VjpArgs& v, std::span<Tensor> grads) {
-    if (v.need(0)) grads[0] = v.grad();
-    if (!v.need(2)) return;
-    Tensor taken = gather(v.grad(), v.attrs.integer(0), v.input(1));
-    // Elements of source beyond the index were not used: their gradient is 0.
-    const Dims& sizes = v.meta(2).sizes;
-    for (int d = 0; d < std::min(sizes.size(), taken.dim()); ++d) {
-        const std::int64_t unused = sizes[d] - taken.sizes()[d];
-        if (unused > 0) taken = transpose(pad(transpose(taken, d, -1), {0, unused}), d, -1);
-    }
-    grads[2] = taken;
-}
-
 void inferIndexAdd(const OpArgs& a, OutputMetas& out) {
-    const int dim = wrapDim("index_add", a.attrs.integer(0), a[0].dim());
-    checkFlatIndex("index_add", a[1]);
     checkAddable("index_add", a[0], a[2]);
-    Dims expected = a[0].sizes();
-    if (!expected.empty()) expected[dim] = a[1].numel();
-    if (a[2].sizes() != expected)
-        throw ShapeError(message("index_add: source ", a[2].sizes(), " must be ", expected,
-                                 " for input ", a[0].sizes(), " and ", a[1].numel(),
-                                 " indices along dimension ", dim));
+    checkIndexedSource("index_add", a);
     out.add(a[0].sizes(), a[0].dtype());
 }
 
@@ -141,11 +149,6 @@ void indexAddKernel(const OpArgs& a, std::span<Tensor> out) {
     cpu::checkIndexRange("index_add", a[1], dim, sizeAlong(a[0], dim));
     cpu::copyTensor(out[0], a[0]);
     cpu::scatterAddInto(out[0], dim, a[1], a[2]);
-}
-
-void vjpIndexAdd(const VjpArgs& v, std::span<Tensor> grads) {
-    if (v.need(0)) grads[0] = v.grad();
-    if (v.need(2)) grads[2] = index_select(v.grad(), v.attrs.integer(0), v.input(1));
 }
 
 void inferOneHot(const OpArgs& a, OutputMetas& out) {
@@ -215,11 +218,6 @@ constinit OpDef kOneHot{.name = "one_hot",
                         .attrs = kClasses,
                         .infer = inferOneHot,
                         .kernels = {oneHotKernel}};
-
-std::span<OpDef* const> indexOps() {
-    static constexpr OpDef* kRows[] = {&kIndexSelect, &kGather, &kScatterAdd, &kIndexAdd, &kOneHot};
-    return kRows;
-}
 
 Tensor index_select(const Tensor& x, std::int64_t dim, const Tensor& index, Site site) {
     return call1(kIndexSelect, {&x, &index}, Attrs(dim), site);

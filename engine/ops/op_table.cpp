@@ -76,8 +76,10 @@ OpTable& OpTable::instance() {
 }
 
 OpTable::OpTable() {
-    for (const auto family : {pointwiseOps, pointwiseMoreOps, compareOps, reduceOps, shapeOps,
-                              indexOps, linalgOps, nnOps, createOps, randomOps, optimOps, ampOps}) {
+    for (const auto family :
+         {pointwiseOps, pointwiseMoreOps, compareOps, reduceOps, sortingOps, scanOps, statisticsOps,
+          shapeOps, diagonalOps, rearrangeOps, indexOps, linalgOps, nnOps, createOps, randomOps,
+          optimOps, ampOps}) {
         for (OpDef* op : family()) m_rows.push_back(op);
     }
 }

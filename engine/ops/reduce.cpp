@@ -9,8 +9,9 @@
 namespace tapescope::engine {
 namespace {
 
-constinit OpDef* const kRows[] = {&kSum, &kMean, &kProd, &kAmax, &kAmin,      &kArgmax, &kArgmin,
-                                  &kAny, &kAll,  &kVar,  &kStd,  &kLogsumexp, &kNorm,   &kCumsum};
+constinit OpDef* const kRows[] = {&kSum,    &kMean,   &kProd,       &kAmax, &kAmin,  &kArgmax,
+                                  &kArgmin, &kAny,    &kAll,        &kVar,  &kStd,   &kLogsumexp,
+                                  &kNorm,   &kCumsum, &kVectorNorm, &kDist, &kRenorm};
 
 }  // namespace
 

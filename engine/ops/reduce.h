@@ -12,6 +12,7 @@ namespace tapescope::engine {
 Tensor sum(const Tensor& x, const Dims& dims = {}, bool keepdim = false, Site site = {});
 Tensor mean(const Tensor& x, const Dims& dims = {}, bool keepdim = false, Site site = {});
 Tensor prod(const Tensor& x, Site site = {});
+Tensor prod(const Tensor& x, std::int64_t dim, bool keepdim = false, Site site = {});
 Tensor amax(const Tensor& x, const Dims& dims = {}, bool keepdim = false, Site site = {});
 Tensor amin(const Tensor& x, const Dims& dims = {}, bool keepdim = false, Site site = {});
 /// NaN counts as the largest; the first of equals.
@@ -19,12 +20,21 @@ Tensor argmax(const Tensor& x, std::int64_t dim, bool keepdim = false, Site site
 Tensor argmin(const Tensor& x, std::int64_t dim, bool keepdim = false, Site site = {});
 Tensor any(const Tensor& x, Site site = {});
 Tensor all(const Tensor& x, Site site = {});
+Tensor any(const Tensor& x, std::int64_t dim, bool keepdim = false, Site site = {});
+Tensor all(const Tensor& x, std::int64_t dim, bool keepdim = false, Site site = {});
+Tensor any(const Tensor& x, const Dims& dims, bool keepdim = false, Site site = {});
+Tensor all(const Tensor& x, const Dims& dims, bool keepdim = false, Site site = {});
 Tensor var(const Tensor& x, const Dims& dims = {}, std::int64_t correction = 1,
            bool keepdim = false, Site site = {});
 Tensor std(const Tensor& x, const Dims& dims = {}, std::int64_t correction = 1,
            bool keepdim = false, Site site = {});
 Tensor logsumexp(const Tensor& x, const Dims& dims, bool keepdim = false, Site site = {});
 Tensor norm(const Tensor& x, Site site = {});  ///< Euclidean, of all elements
+/// (sum |x|^p)^(1/p) over dims; p 0 counts what is not 0, +-infinity gives the largest and smallest
+/// magnitude.
+Tensor norm(const Tensor& x, double p, const Dims& dims = {}, bool keepdim = false, Site site = {});
+Tensor vector_norm(const Tensor& x, double ord = 2, const Dims& dims = {}, bool keepdim = false,
+                   Site site = {});
 Tensor cumsum(const Tensor& x, std::int64_t dim, Site site = {});
 
 }  // namespace tapescope::engine

@@ -34,8 +34,10 @@ void inferArg(const OpArgs& args, OutputMetas& out) {
     out.add(reducedSizes(row.name, sizes, dims, keepdimAttr(args.attrs)), DType::I64);
 }
 /// bool, but uint8 for uint8, as in PyTorch.
+template <const OpDef& row>
 void inferTruth(const OpArgs& args, OutputMetas& out) {
-    out.add({}, args[0].dtype() == DType::U8 ? DType::U8 : DType::Bool);
+    out.add(reducedSizes(row.name, args[0].sizes(), dimsAttr(args.attrs), keepdimAttr(args.attrs)),
+            args[0].dtype() == DType::U8 ? DType::U8 : DType::Bool);
 }
 
 /// Elements equal to the extreme share the gradient.
@@ -56,9 +58,10 @@ constexpr OpDef position(std::string_view name, KernelFn kernel) {
     return reductionRow(name, TypeRule::AsIs, inferArg<row>, nullptr, false, false, kernel,
                         kDimKeepdim);
 }
+template <const OpDef& row>
 constexpr OpDef truth(std::string_view name, KernelFn kernel) {
     return takingEveryType(
-        reductionRow(name, TypeRule::AsIs, inferTruth, nullptr, false, false, kernel, {}));
+        reductionRow(name, TypeRule::AsIs, inferTruth<row>, nullptr, false, false, kernel));
 }
 
 }  // namespace
@@ -67,8 +70,8 @@ constinit OpDef kAmax = extreme<kAmax>("amax", cpu::amax);
 constinit OpDef kAmin = extreme<kAmin>("amin", cpu::amin);
 constinit OpDef kArgmax = position<kArgmax>("argmax", cpu::argmax);
 constinit OpDef kArgmin = position<kArgmin>("argmin", cpu::argmin);
-constinit OpDef kAny = truth("any", cpu::any);
-constinit OpDef kAll = truth("all", cpu::all);
+constinit OpDef kAny = truth<kAny>("any", cpu::any);
+constinit OpDef kAll = truth<kAll>("all", cpu::all);
 
 Tensor amax(const Tensor& x, const Dims& dims, bool keepdim, Site site) {
     return call1(kAmax, {&x}, Attrs{dims, keepdim}, site);
@@ -82,7 +85,19 @@ Tensor argmax(const Tensor& x, std::int64_t dim, bool keepdim, Site site) {
 Tensor argmin(const Tensor& x, std::int64_t dim, bool keepdim, Site site) {
     return call1(kArgmin, {&x}, Attrs{dim, keepdim}, site);
 }
-Tensor any(const Tensor& x, Site site) { return call1(kAny, {&x}, {}, site); }
-Tensor all(const Tensor& x, Site site) { return call1(kAll, {&x}, {}, site); }
+Tensor any(const Tensor& x, Site site) { return call1(kAny, {&x}, Attrs{Dims{}, false}, site); }
+Tensor all(const Tensor& x, Site site) { return call1(kAll, {&x}, Attrs{Dims{}, false}, site); }
+Tensor any(const Tensor& x, std::int64_t dim, bool keepdim, Site site) {
+    return call1(kAny, {&x}, Attrs{Dims{dim}, keepdim}, site);
+}
+Tensor all(const Tensor& x, std::int64_t dim, bool keepdim, Site site) {
+    return call1(kAll, {&x}, Attrs{Dims{dim}, keepdim}, site);
+}
+Tensor any(const Tensor& x, const Dims& dims, bool keepdim, Site site) {
+    return call1(kAny, {&x}, Attrs{dims, keepdim}, site);
+}
+Tensor all(const Tensor& x, const Dims& dims, bool keepdim, Site site) {
+    return call1(kAll, {&x}, Attrs{dims, keepdim}, site);
+}
 
 }  // namespace tapescope::engine

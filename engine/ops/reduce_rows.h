@@ -5,10 +5,12 @@
 
 namespace tapescope::engine {
 
-// Sums and products (reduce_sum.cpp), extremes (reduce_extreme.cpp), statistics (reduce_stats.cpp).
+// Sums and products (reduce_sum.cpp), extremes (reduce_extreme.cpp), statistics (reduce_stats.cpp),
+// norms (reduce_norm.cpp).
 extern OpDef kSum, kMean, kProd, kCumsum;
 extern OpDef kAmax, kAmin, kArgmax, kArgmin, kAny, kAll;
-extern OpDef kVar, kStd, kLogsumexp, kNorm;
+extern OpDef kVar, kStd, kLogsumexp;
+extern OpDef kNorm, kVectorNorm, kDist, kRenorm;
 
 inline constexpr ArgDef kReduceInput[] = {{"input"}};
 inline constexpr AttrDef kReduceDims[] = {{"dim", AttrKind::Dims, "[]"},

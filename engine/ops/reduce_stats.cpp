@@ -20,7 +20,6 @@ void inferVar(const OpArgs& args, OutputMetas& out) {
         reducedSizes(row.name, args[0].sizes(), dimsAttr(args.attrs), keepdimAttr(args.attrs, 2)),
         args[0].dtype());
 }
-void inferNorm(const OpArgs& args, OutputMetas& out) { out.add({}, args[0].dtype()); }
 
 /// grad: of the variance, with its dimensions restored. dx = 2 (x - mean) / (n - correction).
 Tensor varGrad(const VjpArgs& a, const Tensor& grad) {
@@ -48,12 +47,6 @@ void stdVjp(const VjpArgs& a, std::span<Tensor> out) {
 void logsumexpVjp(const VjpArgs& a, std::span<Tensor> out) {
     out[0] = mul(restoreDims(a, a.grad()), exp(sub(a.input(0), restoreDims(a, a.output(0)))));
 }
-/// x / |x|, 0 for a zero vector.
-void normVjp(const VjpArgs& a, std::span<Tensor> out) {
-    const Tensor& length = a.output(0);
-    const Tensor direction = mul(a.input(0), div(a.grad(), length));
-    out[0] = masked_fill(direction, eq(length, wrappedNumber(0.0)), 0.0);
-}
 
 }  // namespace
 
@@ -65,8 +58,6 @@ constinit OpDef kStd =
 constinit OpDef kLogsumexp =
     takingEveryType(reductionRow("logsumexp", TypeRule::PromoteFloat, inferReduction<kLogsumexp>,
                                  logsumexpVjp, true, true, cpu::logsumexp));
-constinit OpDef kNorm = takingEveryType(
-    reductionRow("norm", TypeRule::Floating, inferNorm, normVjp, true, true, cpu::norm, {}));
 
 Tensor var(const Tensor& x, const Dims& dims, std::int64_t correction, bool keepdim, Site site) {
     return call1(kVar, {&x}, Attrs{dims, correction, keepdim}, site);
@@ -77,6 +68,5 @@ Tensor std(const Tensor& x, const Dims& dims, std::int64_t correction, bool keep
 Tensor logsumexp(const Tensor& x, const Dims& dims, bool keepdim, Site site) {
     return call1(kLogsumexp, {&x}, Attrs{dims, keepdim}, site);
 }
-Tensor norm(const Tensor& x, Site site) { return call1(kNorm, {&x}, {}, site); }
 
 }  // namespace tapescope::engine

@@ -108,6 +108,9 @@ Tensor mean(const Tensor& x, const Dims& dims, bool keepdim, Site site) {
     return call1(kMean, {&x}, Attrs{dims, keepdim}, site);
 }
 Tensor prod(const Tensor& x, Site site) { return call1(kProd, {&x}, Attrs{Dims{}, false}, site); }
+Tensor prod(const Tensor& x, std::int64_t dim, bool keepdim, Site site) {
+    return call1(kProd, {&x}, Attrs{Dims{dim}, keepdim}, site);
+}
 Tensor cumsum(const Tensor& x, std::int64_t dim, Site site) {
     return call1(kCumsum, {&x}, Attrs{dim}, site);
 }
