@@ -6,7 +6,7 @@ export CCACHE_NOHASHDIR=1
 
 build_packages=(g++ cmake ninja-build pkg-config ccache git ca-certificates
     qt6-base-dev libqt6svg6-dev qt6-l10n-tools qt6-tools-dev qt6-tools-dev-tools libqcustomplot-dev libqcustomplot2.1-qt6
-    libsqlite3-dev libzstd-dev zlib1g-dev libdnnl-dev nlohmann-json3-dev
+    libsqlite3-dev libzstd-dev zlib1g-dev libdnnl-dev liblapack-dev nlohmann-json3-dev
     fonts-inter fonts-jetbrains-mono fonts-dejavu-core)
 test_packages=(libgtest-dev libbenchmark-dev clang-format python3 python3-numpy sqlite3)
 

@@ -131,13 +131,16 @@ void visitNumber(DType dtype, const Fn& fn) {
 
 }  // namespace
 
-void matmulInto(const Tensor& a, const Tensor& b, const Tensor& out) {
+void matmulInto(const Tensor& a, const Tensor& b, const Tensor& out, bool accumulate) {
     if (out.numel() == 0) return;
     Stack left = stackOf(a, false);
     const Stack right = stackOf(b, true);
-    if (left.cols() == 0) return fillZero(out);
+    if (left.cols() == 0) {
+        if (!accumulate) fillZero(out);
+        return;
+    }
     if (right.sizes.size() == 2) foldBatch(left);
-    visitNumber(a.dtype(), [&]<class T>() { multiply<T>(left, right, out.data<T>(), false); });
+    visitNumber(a.dtype(), [&]<class T>() { multiply<T>(left, right, out.data<T>(), accumulate); });
 }
 
 void linearInto(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& out) {

@@ -7,6 +7,7 @@
 #include "engine/errors.h"
 #include "engine/observe/context.h"
 #include "engine/ops/convert_call.h"
+#include "engine/ops/linalg_error.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/shape.h"
 #include "engine/text.h"
@@ -255,6 +256,8 @@ template <class E>
     } catch (const InPlaceError& e) {
         rethrowWithPlace(e, place);
     } catch (const AutogradError& e) {
+        rethrowWithPlace(e, place);
+    } catch (const LinAlgError& e) {
         rethrowWithPlace(e, place);
     } catch (const OutOfMemoryError& e) {
         rethrowWithPlace(e, place);

@@ -3,7 +3,6 @@
 #include "engine/cpu/gemm_bf16.h"
 #include "engine/ops/checks.h"
 #include "engine/ops/dispatch.h"
-#include "engine/ops/families.h"
 #include "engine/ops/linalg_rows.h"
 #include "engine/ops/nn_functional.h"
 #include "engine/ops/pointwise.h"
@@ -220,11 +219,6 @@ constinit OpDef kLinear{.name = "linear",
                         .native = kProductTypes,
                         .cost = costMatmul,
                         .kernels = {linearKernel}};
-
-std::span<OpDef* const> linalgOps() {
-    static constexpr OpDef* kRows[] = {&kMatmul, &kMm, &kBmm, &kLinear};
-    return kRows;
-}
 
 Tensor matmul(const Tensor& a, const Tensor& b, Site site) {
     return call1(kMatmul, {&a, &b}, Attrs(), site);

@@ -6,5 +6,11 @@
 namespace tapescope::engine {
 
 extern OpDef kMatmul, kMm, kBmm, kLinear;
+extern OpDef kMv, kDot, kVdot, kOuter, kAddmm, kAddmv, kAddr, kAddbmm, kBaddbmm, kCdist;
+extern OpDef kLinalgDet, kLinalgSlogdet, kLinalgInv, kLinalgSolve, kLinalgSolveTriangular,
+    kLinalgLuFactor, kLinalgLuSolve;
+extern OpDef kLinalgCholesky, kCholeskySolve, kCholeskyInverse, kLinalgQr;
+extern OpDef kLinalgSvd, kLinalgSvdvals, kLinalgEigh, kLinalgEigvalsh, kLinalgPinv, kLinalgLstsq,
+    kLinalgMatrixExp;
 
 }  // namespace tapescope::engine

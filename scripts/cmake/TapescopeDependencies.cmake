@@ -11,6 +11,7 @@ find_library(DNNL_LIBRARY dnnl REQUIRED)
 add_library(DNNL::dnnl UNKNOWN IMPORTED)
 set_target_properties(DNNL::dnnl PROPERTIES IMPORTED_LOCATION "${DNNL_LIBRARY}"
                       INTERFACE_INCLUDE_DIRECTORIES "${DNNL_INCLUDE_DIR}")
+include(TapescopeLapack)
 find_package(nlohmann_json 3.9 CONFIG REQUIRED)
 
 set(TAPESCOPE_HAVE_GUI OFF)

@@ -34,7 +34,7 @@ QT_CORE_HEADERS = re.compile(
 
 # Target -> the targets and libraries it may link.
 MAY_LINK = {
-    "tapescope_engine": {"Threads::Threads", "OpenMP::OpenMP_CXX", "ZLIB::ZLIB", "DNNL::dnnl"},
+    "tapescope_engine": {"Threads::Threads", "OpenMP::OpenMP_CXX", "ZLIB::ZLIB", "DNNL::dnnl", "TapescopeLapack"},
     "tapescope_storage": {"Threads::Threads", "SQLite::SQLite3", "PkgConfig::ZSTD"},
     "tapescope_profiler": {"tapescope_engine", "tapescope_storage"},
     "tapescope_plugin_api": {"tapescope_engine", "tapescope_storage"},

@@ -21,7 +21,11 @@ The format, one record per line, a blank line after each case:
 
 Options: tol=1e-5 (relative, and absolute below 1), seed=N (set before the call), layouts=contiguous (no strided inputs),
 gradcheck=no (kinks: no central differences), second=no (no second order), constant=3,4 (inputs that get no gradient), gradoutputs=1
-(gradients flow from the first output only), refused=yes (the call must throw DTypeError; there are no outputs).
+(gradients flow from the first output only), refused=yes (the call must throw DTypeError; there are no outputs), symmetric=yes (an operator
+that reads one triangle of input 0: differences along symmetric matrices), text=... (an argument that is text, "_" for a space).
+
+functions_<part>.py are the same for functions that call several operators and have no row; they write functions_<part>.txt, which
+tests name.
 """
 import importlib.util
 import math
@@ -81,7 +85,7 @@ class Writer:
         self.generator = torch.Generator().manual_seed(20240229)
 
     def randn(self, *sizes, dtype=torch.float32):
-        return torch.randn(*sizes, generator=self.generator, dtype=torch.float64).to(dtype)
+        return torch.randn(sizes, generator=self.generator, dtype=torch.float64).to(dtype)
 
     def rand(self, *sizes, low=0.0, high=1.0, dtype=torch.float32):
         u = torch.rand(*sizes, generator=self.generator, dtype=torch.float64)
@@ -152,14 +156,14 @@ class Writer:
 
 
 def main():
-    for script in sorted(HERE.glob("cases_*.py")):
-        family = script.stem.removeprefix("cases_")
-        if len(sys.argv) > 1 and family not in sys.argv[1:]:
+    for script in sorted([*HERE.glob("cases_*.py"), *HERE.glob("functions_*.py")]):
+        kind, family = script.stem.split("_", 1)
+        if len(sys.argv) > 1 and (family if kind == "cases" else script.stem) not in sys.argv[1:]:
             continue
         spec = importlib.util.spec_from_file_location(script.stem, script)
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        writer = Writer(HERE / f"reference_{family}.txt")
+        writer = Writer(HERE / f"{'reference' if kind == 'cases' else kind}_{family}.txt")
         module.cases(writer)
         writer.save()
 

@@ -4,6 +4,7 @@
 #include "engine/ops/pointwise.h"
 #include "engine/tensor/tensor_impl.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -70,6 +71,11 @@ private:
                 std::istringstream numbers(value);
                 for (std::string n; std::getline(numbers, n, ',');)
                     c.constant.push_back(std::stoul(n));
+            } else if (key == "symmetric") {
+                c.symmetric = value != "no";
+            } else if (key == "text") {
+                c.text = value;
+                std::replace(c.text.begin(), c.text.end(), '_', ' ');
             } else if (key == "gradoutputs") {
                 c.gradOutputs = std::stoi(value);
             } else {
@@ -221,6 +227,12 @@ const std::vector<OperatorCase>& operatorCases() {
         return cases;
     }();
     return all;
+}
+
+std::vector<OperatorCase> functionCases(const std::string& name) {
+    std::vector<OperatorCase> cases;
+    Parser(std::string(TAPESCOPE_TEST_DATA) + "/ops/" + name, name).read(cases);
+    return cases;
 }
 
 }  // namespace tapescope::engine::test

@@ -44,12 +44,21 @@ struct OperatorCase {
     bool gradcheck = true;
     bool secondOrder = true;
     std::vector<std::size_t>
-        constant;                   ///< floating inputs that get no gradient (running statistics)
+        constant;  ///< floating inputs that get no gradient (running statistics)
+    /// Only a triangle of input 0 is read, its gradient is that of a symmetric matrix: differences
+    /// are taken along symmetric ones.
+    bool symmetric = false;
+    std::string text;  ///< an argument that is text (einsum's equation)
+    /// Set by tests of functions that are no operators of their own: called instead of the row.
+    Outputs (*function)(const OperatorCase&, const std::vector<Tensor>& inputs) = nullptr;
     int gradOutputs = kMaxOutputs;  ///< gradients flow from the outputs before this one
 };
 
 /// Every case of tests/data/ops/reference_*.txt. Throws std::runtime_error naming file and line of
 /// what it cannot read.
 const std::vector<OperatorCase>& operatorCases();
+
+/// The cases of one file of functions (functions_*.txt), whose names are no rows.
+std::vector<OperatorCase> functionCases(const std::string& name);
 
 }  // namespace tapescope::engine::test

@@ -25,6 +25,7 @@ const OpDef& rowOf(const OperatorCase& c) {
 
 Outputs callCase(const OperatorCase& c, const std::vector<Tensor>& inputs) {
     if (c.seed) Context::current().generator().manual_seed(*c.seed);
+    if (c.function) return c.function(c, inputs);
     std::vector<const Tensor*> pointers;
     for (const Tensor& t : inputs) pointers.push_back(&t);
     return call(c.op, pointers, c.attrs);
@@ -67,7 +68,15 @@ void expectClose(const Tensor& actual, const CaseValue& expected, const Operator
 /// overwritten.
 Outputs callDifferentiably(const OperatorCase& c, const std::vector<Tensor>& leaves) {
     std::vector<Tensor> inputs = leaves;
-    if (rowOf(c).inplace) inputs[0] = clone(leaves[0]);
+    if (!c.function && rowOf(c).inplace) inputs[0] = clone(leaves[0]);
+    return callCase(c, inputs);
+}
+
+/// The same for central differences, which move single elements of the leaves.
+Outputs callForDifferences(const OperatorCase& c, const std::vector<Tensor>& leaves) {
+    if (!c.symmetric) return callDifferentiably(c, leaves);
+    std::vector<Tensor> inputs = leaves;
+    inputs[0] = mul(add(leaves[0], transpose(leaves[0], -2, -1)), 0.5);
     return callCase(c, inputs);
 }
 
@@ -161,7 +170,7 @@ bool canCheckGradients(const OperatorCase& c) {
 }
 
 void checkValues(const OperatorCase& c) {
-    const bool inplace = rowOf(c).inplace;
+    const bool inplace = !c.function && rowOf(c).inplace;
     for (const Layout layout : {Layout::Contiguous, Layout::Transposed, Layout::Gapped}) {
         if (layout != Layout::Contiguous && c.contiguousOnly) continue;
         const std::string what =
@@ -227,11 +236,11 @@ void checkFirstOrder(const OperatorCase& c) {
     const std::string what = c.op + " " + c.label + " (" + c.place + ")";
     std::vector<Tensor> leaves = float64Leaves(c);
     const auto indices = differentiable(c);
-    const Outputs outs = callDifferentiably(c, leaves);
+    const Outputs outs = callForDifferences(c, leaves);
     const Weighted w = weighted(c, outs, 0.3);
     const auto loss = [&] {
         const NoGradGuard guard;
-        const Outputs again = callDifferentiably(c, leaves);
+        const Outputs again = callForDifferences(c, leaves);
         const Weighted now = weighted(c, again, 0.3);
         double total = 0;
         for (std::size_t k = 0; k < now.outputs.size(); ++k)
@@ -249,12 +258,12 @@ void checkSecondOrder(const OperatorCase& c) {
     const std::string what = c.op + " " + c.label + " (" + c.place + "), second order";
     std::vector<Tensor> leaves = float64Leaves(c);
     std::vector<Tensor> chosen = pick(leaves, differentiable(c));
-    Weighted w = weighted(c, callDifferentiably(c, leaves), 0.3);
+    Weighted w = weighted(c, callForDifferences(c, leaves), 0.3);
     for (Tensor& weight : w.weights) weight.set_requires_grad(true);
 
     // The first-order gradients as functions of inputs and weights.
     const auto firstOrder = [&](bool createGraph) {
-        const Weighted now = weighted(c, callDifferentiably(c, leaves), 0.3);
+        const Weighted now = weighted(c, callForDifferences(c, leaves), 0.3);
         return grad(now.outputs, chosen, w.weights, createGraph, createGraph, true);
     };
     const std::vector<Tensor> gradients = firstOrder(true);
