@@ -26,5 +26,6 @@ std::span<OpDef* const> linalgOps();
 std::span<OpDef* const> nnOps();
 std::span<OpDef* const> optimOps();
 std::span<OpDef* const> ampOps();
+std::span<OpDef* const> sequenceOps();  ///< attention and recurrent layers
 
 }  // namespace tapescope::engine

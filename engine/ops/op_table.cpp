@@ -79,7 +79,7 @@ OpTable::OpTable() {
     for (const auto family :
          {pointwiseOps, pointwiseMoreOps, compareOps, reduceOps, sortingOps, scanOps, statisticsOps,
           shapeOps, diagonalOps, rearrangeOps, indexOps, linalgOps, nnOps, createOps, randomOps,
-          optimOps, ampOps}) {
+          sequenceOps, optimOps, ampOps}) {
         for (OpDef* op : family()) m_rows.push_back(op);
     }
 }
