@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/cpu/gemm_kernels.h"
 
+#include "engine/cpu/gemm_double.h"
 #include "engine/cpu/parallel.h"
 
 #include <algorithm>
@@ -34,6 +35,9 @@ std::optional<BlasLayout> blasLayout(std::int64_t rows, std::int64_t cols, std::
 constexpr double kLoopFlops = 8192;
 /// Below this a second thread costs more than it gives (oneDNN opens its region for any size).
 constexpr double kSerialFlops = 1e6;
+
+/// Multiplications from which packing float64 operands pays.
+constexpr double kPackedProducts = 32768;
 
 /// One thread for OpenMP regions opened in this scope by this thread.
 class SerialScope final {
@@ -72,6 +76,11 @@ bool blasReadable(std::int64_t rows, std::int64_t cols, std::int64_t rowStride,
 template <class T>
 void gemmLoops(std::int64_t m, std::int64_t n, std::int64_t k, MatrixRef<T> a, MatrixRef<T> b, T* c,
                std::int64_t ldc, bool accumulate) {
+    if constexpr (std::is_same_v<T, double>) {
+        if (static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) >=
+            kPackedProducts)
+            return gemmDouble(m, n, k, a, b, c, ldc, accumulate);
+    }
     const std::int64_t rowWork = std::max<std::int64_t>(n * std::max<std::int64_t>(k, 1), 1);
     parallelFor(
         m, std::max<std::int64_t>(kGrain / rowWork, 1), [&](std::int64_t begin, std::int64_t end) {
