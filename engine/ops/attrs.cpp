@@ -19,9 +19,9 @@ double parseReal(std::string_view text) {
     return value;
 }
 
-/// "[2, 3]", "[]", or a bare "1" for both spatial dimensions.
+/// "[2, 3]", "[]", or a bare "1": one number, which stands for every dimension.
 Dims parseDims(std::string_view text) {
-    if (!text.starts_with('[')) return {parseInt(text), parseInt(text)};
+    if (!text.starts_with('[')) return {parseInt(text)};
     Dims dims;
     for (std::size_t at = 1; at < text.size() && text[at] != ']';) {
         dims.push_back(parseInt(text.substr(at)));

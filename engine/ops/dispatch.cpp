@@ -268,6 +268,20 @@ template <class E>
 
 }  // namespace
 
+void rethrowPlaced(Site site) {
+    const ThreadState& state = threadState();
+    if (state.backward) site = state.backward->site;
+    const ModuleFrame* module = state.backward ? state.backward->module : state.module;
+    const std::string place =
+        placeSuffix(module ? std::string_view(module->path) : std::string_view(), site);
+    try {
+        throw;
+    } catch (const Error& error) {
+        if (place.empty() || std::string_view(error.what()).ends_with(place)) throw;
+    }
+    rethrow(place);
+}
+
 const Tensor& undefinedTensor() {
     static const Tensor undefined;
     return undefined;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/errors.h"
 #include "engine/ops/op_def.h"
 
 #include <initializer_list>
@@ -29,6 +30,10 @@ Outputs call(std::string_view name, std::span<const Tensor* const> inputs, const
 /// The arguments of a call by name: given, and the row's defaults for the rest. Throws Error where
 /// one is missing, too many or of another kind.
 Attrs completeAttrs(const OpDef& op, const Attrs& given);
+
+/// Rethrows the exception being handled with module path and site added, unless it has them: for
+/// functions that check something before they call operators.
+[[noreturn]] void rethrowPlaced(Site site);
 
 /// Stands for an absent optional input.
 const Tensor& undefinedTensor();
