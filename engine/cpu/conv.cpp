@@ -2,6 +2,9 @@
 #include "engine/cpu/conv.h"
 
 #include "engine/cpu/dense.h"
+#include "engine/cpu/parallel.h"
+
+#include <algorithm>
 
 namespace tapescope::engine::cpu {
 
@@ -38,6 +41,23 @@ void convolve(ConvKind kind, const ConvShape& shape, const Tensor& a, const Tens
     const auto* z = dataOrNull<float>(offset);
     if (sumsNothing(kind, shape) || !convolveOneDnn(kind, shape, x, y, z, out.data<float>()))
         convolveDirect<float>(kind, shape, x, y, z, out.data<float>());
+}
+
+void addChannelBias(const Tensor& out, const Tensor& bias, std::int64_t plane) {
+    const Tensor offset = dense(bias);
+    const std::int64_t channels = offset.numel();
+    if (out.numel() == 0) return;
+    visitFloating(out.dtype(), [&]<class T>() {
+        T* to = out.data<T>();
+        const T* from = offset.data<T>();
+        parallelFor(out.numel() / plane, std::max<std::int64_t>(kGrain / plane, 1),
+                    [&](std::int64_t begin, std::int64_t end) {
+                        for (std::int64_t i = begin; i < end; ++i) {
+                            const T value = from[i % channels];
+                            for (std::int64_t k = 0; k < plane; ++k) to[i * plane + k] += value;
+                        }
+                    });
+    });
 }
 
 }  // namespace tapescope::engine::cpu

@@ -26,9 +26,9 @@ Reach reach(const ConvShape& s, unsigned axis, std::int64_t tap) {
 /// Per-plane sizes that the three loops share.
 struct Planes {
     explicit Planes(const ConvShape& s)
-        : in(s.input[0] * s.input[1]),
-          out(s.output[0] * s.output[1]),
-          taps(s.kernel[0] * s.kernel[1]),
+        : in(s.inPlane()),
+          out(s.outPlane()),
+          taps(s.taps()),
           inGroup(s.channels / s.groups),
           outGroup(s.outChannels / s.groups) {}
     std::int64_t in;
@@ -38,17 +38,25 @@ struct Planes {
     std::int64_t outGroup;  ///< output channels of one group
 };
 
-/// fn(tap, outRow, inRow, columns, inFirst) for every kernel tap and output row that meets the
-/// input. inFirst: the input column of output column columns.begin.
+/// fn(tap, outRow, inRow, columns) for every kernel tap and output row that meets the input; rows
+/// are counted through all depths. columns.first: the input column of output column 0.
 template <class Fn>
 void forEachTapRow(const ConvShape& s, const Fn& fn) {
-    for (std::int64_t kh = 0; kh < s.kernel[0]; ++kh) {
-        const Reach rows = reach(s, 0, kh);
-        for (std::int64_t kw = 0; kw < s.kernel[1]; ++kw) {
-            const Reach columns = reach(s, 1, kw);
-            if (columns.begin == columns.end) continue;
-            for (std::int64_t oh = rows.begin; oh < rows.end; ++oh)
-                fn(kh * s.kernel[1] + kw, oh, oh * s.stride[0] + rows.first, columns);
+    std::int64_t tap = 0;
+    for (std::int64_t kd = 0; kd < s.kernel[0]; ++kd) {
+        const Reach depths = reach(s, 0, kd);
+        for (std::int64_t kh = 0; kh < s.kernel[1]; ++kh) {
+            const Reach rows = reach(s, 1, kh);
+            for (std::int64_t kw = 0; kw < s.kernel[2]; ++kw, ++tap) {
+                const Reach columns = reach(s, 2, kw);
+                if (columns.begin == columns.end) continue;
+                for (std::int64_t od = depths.begin; od < depths.end; ++od) {
+                    const std::int64_t id = od * s.stride[0] + depths.first;
+                    for (std::int64_t oh = rows.begin; oh < rows.end; ++oh)
+                        fn(tap, od * s.output[1] + oh,
+                           id * s.input[1] + oh * s.stride[1] + rows.first, columns);
+                }
+            }
         }
     }
 }
@@ -60,7 +68,7 @@ std::int64_t planesPerPiece(std::int64_t work) {
 template <class T>
 void forward(const ConvShape& s, const T* input, const T* weight, const T* bias, T* out) {
     const Planes p(s);
-    const std::int64_t step = s.stride[1];
+    const std::int64_t step = s.stride[2];
     parallelFor(s.batch * s.outChannels, planesPerPiece(p.out * p.taps * p.inGroup),
                 [&](std::int64_t begin, std::int64_t end) {
                     for (std::int64_t plane = begin; plane < end; ++plane) {
@@ -75,8 +83,8 @@ void forward(const ConvShape& s, const T* input, const T* weight, const T* bias,
                             forEachTapRow(s, [&](std::int64_t tap, std::int64_t oh, std::int64_t ih,
                                                  const Reach& columns) {
                                 const T factor = w[tap];
-                                T* row = to + oh * s.output[1];
-                                const T* source = from + ih * s.input[1];
+                                T* row = to + oh * s.output[2];
+                                const T* source = from + ih * s.input[2];
                                 for (std::int64_t ow = columns.begin; ow < columns.end; ++ow)
                                     row[ow] += factor * source[ow * step + columns.first];
                             });
@@ -88,7 +96,7 @@ void forward(const ConvShape& s, const T* input, const T* weight, const T* bias,
 template <class T>
 void inputGrad(const ConvShape& s, const T* grad, const T* weight, T* out) {
     const Planes p(s);
-    const std::int64_t step = s.stride[1];
+    const std::int64_t step = s.stride[2];
     parallelFor(s.batch * s.channels, planesPerPiece(p.out * p.taps * p.outGroup),
                 [&](std::int64_t begin, std::int64_t end) {
                     for (std::int64_t plane = begin; plane < end; ++plane) {
@@ -104,8 +112,8 @@ void inputGrad(const ConvShape& s, const T* grad, const T* weight, T* out) {
                             forEachTapRow(s, [&](std::int64_t tap, std::int64_t oh, std::int64_t ih,
                                                  const Reach& columns) {
                                 const T factor = w[tap];
-                                const T* row = from + oh * s.output[1];
-                                T* target = to + ih * s.input[1];
+                                const T* row = from + oh * s.output[2];
+                                T* target = to + ih * s.input[2];
                                 for (std::int64_t ow = columns.begin; ow < columns.end; ++ow)
                                     target[ow * step + columns.first] += factor * row[ow];
                             });
@@ -117,7 +125,7 @@ void inputGrad(const ConvShape& s, const T* grad, const T* weight, T* out) {
 template <class T>
 void weightGrad(const ConvShape& s, const T* grad, const T* input, T* out) {
     const Planes p(s);
-    const std::int64_t step = s.stride[1];
+    const std::int64_t step = s.stride[2];
     parallelFor(s.outChannels * p.inGroup, planesPerPiece(p.out * p.taps * s.batch),
                 [&](std::int64_t begin, std::int64_t end) {
                     for (std::int64_t pair = begin; pair < end; ++pair) {
@@ -130,8 +138,8 @@ void weightGrad(const ConvShape& s, const T* grad, const T* input, T* out) {
                             const T* x = input + (n * s.channels + ic) * p.in;
                             forEachTapRow(s, [&](std::int64_t tap, std::int64_t oh, std::int64_t ih,
                                                  const Reach& columns) {
-                                const T* row = g + oh * s.output[1];
-                                const T* source = x + ih * s.input[1];
+                                const T* row = g + oh * s.output[2];
+                                const T* source = x + ih * s.input[2];
                                 T sum(0);
                                 for (std::int64_t ow = columns.begin; ow < columns.end; ++ow)
                                     sum += row[ow] * source[ow * step + columns.first];

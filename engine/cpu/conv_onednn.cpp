@@ -16,36 +16,52 @@ constexpr auto kFloat = memory::data_type::f32;
 // Not convolution_auto: Winograd saves a few per cent and loses three digits.
 constexpr auto kAlgorithm = dnnl::algorithm::convolution_direct;
 
-memory::dims pairOf(const std::array<std::int64_t, 2>& values) { return {values[0], values[1]}; }
+/// The dimensions in use of a triple.
+memory::dims used(const ConvShape& s, const ConvShape::Triple& values) {
+    return {values.begin() + (3 - s.rank), values.end()};
+}
+memory::dims joined(memory::dims head, const memory::dims& tail) {
+    head.insert(head.end(), tail.begin(), tail.end());
+    return head;
+}
+Tag imageTag(int rank) { return rank == 1 ? Tag::ncw : rank == 2 ? Tag::nchw : Tag::ncdhw; }
+Tag weightTagOf(int rank, bool grouped) {
+    if (rank == 1) return grouped ? Tag::goiw : Tag::oiw;
+    if (rank == 2) return grouped ? Tag::goihw : Tag::oihw;
+    return grouped ? Tag::goidhw : Tag::oidhw;
+}
 
 /// What the three directions describe alike. "any": the layout oneDNN likes best; plain NCHW would
 /// fall to a slow path.
 struct Descriptors {
     explicit Descriptors(const ConvShape& s)
-        : input({s.batch, s.channels, s.input[0], s.input[1]}),
-          output({s.batch, s.outChannels, s.output[0], s.output[1]}),
-          weight(s.groups == 1 ? memory::dims{s.outChannels, s.channels, s.kernel[0], s.kernel[1]}
-                               : memory::dims{s.groups, s.outChannels / s.groups,
-                                              s.channels / s.groups, s.kernel[0], s.kernel[1]}),
-          weightTag(s.groups == 1 ? Tag::oihw : Tag::goihw),
-          stride(pairOf(s.stride)),
-          // oneDNN counts the gaps between taps.
-          dilation({s.dilation[0] - 1, s.dilation[1] - 1}),
-          paddingBefore(pairOf(s.padding)) {
-        for (unsigned axis = 0; axis < 2; ++axis) {
+        : input(joined({s.batch, s.channels}, used(s, s.input))),
+          output(joined({s.batch, s.outChannels}, used(s, s.output))),
+          weight(joined(s.groups == 1 ? memory::dims{s.outChannels, s.channels}
+                                      : memory::dims{s.groups, s.outChannels / s.groups,
+                                                     s.channels / s.groups},
+                        used(s, s.kernel))),
+          plain(imageTag(s.rank)),
+          weightTag(weightTagOf(s.rank, s.groups != 1)),
+          stride(used(s, s.stride)),
+          paddingBefore(used(s, s.padding)) {
+        for (unsigned axis = static_cast<unsigned>(3 - s.rank); axis < 3; ++axis) {
+            // oneDNN counts the gaps between taps.
+            dilation.push_back(s.dilation[axis] - 1);
             const std::int64_t reach =
                 (s.output[axis] - 1) * s.stride[axis] + (s.kernel[axis] - 1) * s.dilation[axis] + 1;
             paddingAfter.push_back(reach - s.input[axis] - s.padding[axis]);
         }
     }
     static Desc any(const memory::dims& dims) { return {dims, kFloat, Tag::any}; }
-    Desc plainInput() const { return {input, kFloat, Tag::nchw}; }
-    Desc plainOutput() const { return {output, kFloat, Tag::nchw}; }
+    Desc plainInput() const { return {input, kFloat, plain}; }
+    Desc plainOutput() const { return {output, kFloat, plain}; }
     Desc plainWeight() const { return {weight, kFloat, weightTag}; }
 
     memory::dims input;
     memory::dims output;
     memory::dims weight;
+    Tag plain;
     Tag weightTag;
     memory::dims stride;
     memory::dims dilation;
@@ -118,10 +134,13 @@ std::unique_ptr<OneDnnPlan> makeWeightGrad(const ConvShape& s) {
 
 PlanKey keyOf(ConvKind kind, const ConvShape& s, bool bias) {
     // The number of threads is part of it: primitives are laid out for one.
-    return {{static_cast<std::int64_t>(kind), bias ? 1 : 0, omp_get_max_threads(), s.batch,
-             s.channels, s.outChannels, s.groups, s.input[0], s.input[1], s.output[0], s.output[1],
-             s.kernel[0], s.kernel[1], s.stride[0], s.stride[1], s.padding[0], s.padding[1],
-             s.dilation[0], s.dilation[1]}};
+    PlanKey key{{static_cast<std::int64_t>(kind) * 8 + s.rank * 2 + (bias ? 1 : 0),
+                 omp_get_max_threads(), s.batch, s.channels, s.outChannels, s.groups}};
+    std::size_t at = 6;
+    for (const ConvShape::Triple* t :
+         {&s.input, &s.output, &s.kernel, &s.stride, &s.padding, &s.dilation})
+        for (const std::int64_t value : *t) key.values.at(at++) = value;
+    return key;
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include "engine/cpu/dense.h"
 #include "engine/cpu/nn_isa.h"
 #include "engine/cpu/parallel.h"
-#include "engine/cpu/shape_kernels.h"
 
 #include <vector>
 
@@ -80,41 +79,6 @@ void lossSum(LossKind kind, const Tensor& x, const Tensor& y, const Dims& sizes,
         double total = 0;
         for (const double part : partial) total += part;
         *out.data<T>() = static_cast<T>(total * scale);
-    });
-}
-
-void nllTerms(const Tensor& x, const Tensor& target, const Tensor& out) {
-    visitFloating(x.dtype(), [&]<class T>() {
-        const T* values = x.data<T>();
-        const auto* classes = target.data<std::int64_t>();
-        T* to = out.data<T>();
-        for (std::int64_t i = 0; i < out.numel(); ++i)
-            to[i] = -values[i * x.strides()[0] + classes[i * target.strides()[0]] * x.strides()[1]];
-    });
-}
-
-void nllSum(const Tensor& x, const Tensor& target, double scale, const Tensor& out) {
-    visitFloating(x.dtype(), [&]<class T>() {
-        const T* values = x.data<T>();
-        const auto* classes = target.data<std::int64_t>();
-        double total = 0;
-        for (std::int64_t i = 0; i < target.numel(); ++i)
-            total -= static_cast<double>(
-                values[i * x.strides()[0] + classes[i * target.strides()[0]] * x.strides()[1]]);
-        *out.data<T>() = static_cast<T>(total * scale);
-    });
-}
-
-void nllBackward(const Tensor& grad, const Tensor& target, double scale, const Tensor& out) {
-    fillZero(out);
-    visitFloating(out.dtype(), [&]<class T>() {
-        const T* g = grad.data<T>();
-        const std::int64_t step = grad.dim() == 0 ? 0 : grad.strides()[0];
-        const auto* classes = target.data<std::int64_t>();
-        T* to = out.data<T>();
-        const T factor = static_cast<T>(-scale);
-        for (std::int64_t i = 0; i < target.numel(); ++i)
-            to[i * out.strides()[0] + classes[i * target.strides()[0]]] = factor * g[i * step];
     });
 }
 

@@ -51,7 +51,7 @@ private:
 
 /// What tells two plans apart.
 struct PlanKey {
-    std::array<std::int64_t, 20> values{};
+    std::array<std::int64_t, 24> values{};
     friend bool operator==(const PlanKey&, const PlanKey&) = default;
 };
 struct PlanKeyHash {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/ops/nn_norm.h"
+
 #include "engine/cpu/norm.h"
 #include "engine/cpu/shape_kernels.h"
 #include "engine/observe/context.h"
 #include "engine/ops/checks.h"
 #include "engine/ops/dispatch.h"
-#include "engine/ops/nn_functional.h"
+#include "engine/ops/nn_norm_backward.h"
 #include "engine/ops/nn_rows.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/reduce.h"
@@ -31,21 +33,6 @@ void checkParameter(std::string_view op, const OpArgs& a, int i, std::string_vie
                                  " for input ", a[0].sizes()));
     if (!isReducedFloating(a[0].dtype()) || a[i].dtype() != DType::F32)
         checkSameDType(op, "input", a[0], what, a[i]);
-}
-
-/// The input gradient of a normalisation, in differentiable operators: g is the gradient of the
-/// normalised values; the statistics are those of x over dims.
-Tensor normalizationInputGrad(const Tensor& g, const Tensor& x, const Dims& dims, double eps) {
-    const Tensor centered = sub(x, mean(x, dims, true));
-    const Tensor invstd = rsqrt(add(mean(square(centered), dims, true), eps));
-    const Tensor normalized = mul(centered, invstd);
-    const Tensor along = mul(normalized, mean(mul(g, normalized), dims, true));
-    return mul(invstd, sub(sub(g, mean(g, dims, true)), along));
-}
-/// (x - mean) / sqrt(var + eps) over dims, differentiable.
-Tensor normalizedOver(const Tensor& x, const Dims& dims, double eps) {
-    const Tensor centered = sub(x, mean(x, dims, true));
-    return mul(centered, rsqrt(add(mean(square(centered), dims, true), eps)));
 }
 
 // --- batch_norm: input, weight?, bias?, running_mean?, running_var?; training, momentum, eps
@@ -154,6 +141,19 @@ void inferBatchNormBackward(const OpArgs& a, OutputMetas& out) {
     out.add(perChannel, statisticsType(a[1].dtype()));
 }
 
+void vjpBatchNormBackward(const VjpArgs& v, std::span<Tensor> grads) {
+    const int rank = v.meta(1).sizes.size();
+    NormBackward norm;
+    norm.overStatistics = {0};
+    for (int d = 2; d < rank; ++d) norm.overStatistics.push_back(d);
+    norm.overWeight = norm.overStatistics;
+    norm.statisticsShape = Dims::filled(rank, 1);
+    norm.statisticsShape[1] = v.meta(1).sizes[1];
+    norm.weightShape = norm.statisticsShape;
+    norm.fromInput = v.attrs.flag(0);
+    vjpNormBackward(v, norm, grads);
+}
+
 void batchNormBackwardKernel(const OpArgs& a, std::span<Tensor> out) {
     cpu::batchNormBackward(a[0], a[1], optional(a, 4), a[2], a[3], a.attrs.flag(0), out[0], out[1],
                            out[2]);
@@ -231,6 +231,21 @@ void inferLayerNormBackward(const OpArgs& a, OutputMetas& out) {
     out.add(shape, statisticsType(a[1].dtype()));
 }
 
+void vjpLayerNormBackward(const VjpArgs& v, std::span<Tensor> grads) {
+    const Dims& sizes = v.meta(1).sizes;
+    const Dims& shape = v.attrs.dims(0);
+    const int lead = sizes.size() - shape.size();
+    NormBackward norm;
+    norm.statisticsShape = sizes;
+    norm.weightShape = Dims::filled(sizes.size(), 1);
+    for (int d = 0; d < sizes.size(); ++d) {
+        (d < lead ? norm.overWeight : norm.overStatistics).push_back(d);
+        (d < lead ? norm.weightShape[d] : norm.statisticsShape[d]) = 1;
+        if (d >= lead) norm.weightShape[d] = sizes[d];
+    }
+    vjpNormBackward(v, norm, grads);
+}
+
 void layerNormBackwardKernel(const OpArgs& a, std::span<Tensor> out) {
     cpu::layerNormBackward(a[0], a[1], numelOf(a.attrs.dims(0)), optional(a, 4), a[2], a[3], out[0],
                            out[1], out[2]);
@@ -279,13 +294,16 @@ constinit OpDef kBatchNorm{.name = "batch_norm",
                            .cost = normCost,
                            .kernels = {batchNormKernel}};
 // The *_backward rows are the fast first-order path. Where a graph of the gradient is wanted, the
-// VJPs above use operators with gradients instead, so that these rows need none.
+// VJPs above use operators with gradients instead: those see the statistics as functions of the
+// input, while these rows' own gradients take them as inputs.
 constinit OpDef kBatchNormBackward{.name = "batch_norm_backward",
                                    .family = Family::Nn,
                                    .args = kBackwardArgs,
                                    .attrs = kTraining,
                                    .types = TypeRule::Floating,
                                    .infer = inferBatchNormBackward,
+                                   .vjp = vjpBatchNormBackward,
+                                   .saveInputs = 0b11111,
                                    .cost = normCost,
                                    .kernels = {batchNormBackwardKernel}};
 constinit OpDef kLayerNorm{.name = "layer_norm",
@@ -305,6 +323,8 @@ constinit OpDef kLayerNormBackward{.name = "layer_norm_backward",
                                    .attrs = kShape,
                                    .types = TypeRule::Floating,
                                    .infer = inferLayerNormBackward,
+                                   .vjp = vjpLayerNormBackward,
+                                   .saveInputs = 0b11111,
                                    .cost = normCost,
                                    .kernels = {layerNormBackwardKernel}};
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/cpu/pool.h"
+// Pooling by maxima, and its inverse.
+#include "engine/ops/nn_pool.h"
+
 #include "engine/ops/checks.h"
 #include "engine/ops/dispatch.h"
 #include "engine/ops/nn_attrs.h"
-#include "engine/ops/nn_functional.h"
+#include "engine/ops/nn_pool_shape.h"
 #include "engine/ops/nn_rows.h"
 #include "engine/ops/shape.h"
 
@@ -13,257 +15,257 @@ namespace {
 
 using cpu::PoolShape;
 
-void checkPlanes(std::string_view op, const Dims& input) {
-    if (input.size() != 4)
-        throw ShapeError(message(op, ": input ", input, " must have 4 dimensions [N, C, H, W]"));
-    if (input[2] == 0 || input[3] == 0)
-        throw ShapeError(message(op, ": input ", input, " has planes without elements"));
-    // Positions within a plane are counted in 32 bits on the way.
-    if (checkedMul(op, input[2], input[3]) > std::numeric_limits<std::int32_t>::max())
-        throw ShapeError(
-            message(op, ": the planes of input ", input, " are larger than 2^31 elements"));
+constexpr std::string_view kMax[] = {"max_pool1d", "max_pool2d", "max_pool3d"};
+constexpr std::string_view kMaxBackward[] = {"max_pool1d_backward", "max_pool2d_backward",
+                                             "max_pool3d_backward"};
+constexpr std::string_view kUnpool[] = {"max_unpool1d", "max_unpool2d", "max_unpool3d"};
+constexpr std::string_view kAdaptive[] = {"adaptive_max_pool1d", "adaptive_max_pool2d",
+                                          "adaptive_max_pool3d"};
+constexpr PoolAttrs kMaxAt{.dilation = 3, .ceilMode = 4};
+
+template <int R>
+const OpDef& backwardRow() {
+    return R == 1 ? kMaxPool1dBackward : R == 2 ? kMaxPool2dBackward : kMaxPool3dBackward;
 }
 
-/// Kernel, stride, padding are the attributes from `first` on.
-PoolShape poolShape(std::string_view op, const Dims& input, const Attrs& attrs, int first) {
-    checkPlanes(op, input);
-    PoolShape s;
-    s.planes = checkedMul(op, input[0], input[1]);
-    s.input = {input[2], input[3]};
-    s.kernel = pairAttr(op, "kernel_size", attrs.dims(first), 1);
-    s.stride =
-        attrs.dims(first + 1).empty() ? s.kernel : pairAttr(op, "stride", attrs.dims(first + 1), 1);
-    s.padding = pairAttr(op, "padding", attrs.dims(first + 2), 0);
-    for (unsigned axis = 0; axis < 2; ++axis) {
-        if (s.padding[axis] > s.kernel[axis] / 2)
-            throw ShapeError(message(op, ": padding ", attrs.dims(first + 2),
-                                     " must be at most half the kernel ", attrs.dims(first)));
-        const std::int64_t padded =
-            checkedAdd(op, s.input[axis], checkedMul(op, 2, s.padding[axis]));
-        if (s.kernel[axis] > padded)
-            throw ShapeError(message(op, ": kernel ", attrs.dims(first), " is larger than input ",
-                                     input, " with padding ", attrs.dims(first + 2)));
-        s.output[axis] = (padded - s.kernel[axis]) / s.stride[axis] + 1;
-    }
-    return s;
+template <int R>
+PoolShape maxShape(const OpArgs& a) {
+    return poolShape(kMax[R - 1], R, a[0].sizes(), a.attrs, kMaxAt);
 }
-
-/// Height and width are the attributes from `first` on.
-PoolShape adaptiveShape(std::string_view op, const Dims& input, const Attrs& attrs, int first) {
-    checkPlanes(op, input);
-    PoolShape s;
-    s.planes = checkedMul(op, input[0], input[1]);
-    s.input = {input[2], input[3]};
-    s.output = {attrs.integer(first), attrs.integer(first + 1)};
-    if (s.output[0] < 1 || s.output[1] < 1)
-        throw ShapeError(
-            message(op, ": output ", s.output[0], " x ", s.output[1], " must be at least 1 x 1"));
-    checkedMul(op, s.input[0], s.output[0]);
-    checkedMul(op, s.input[1], s.output[1]);
-    return s;
-}
-
-Dims pooledSizes(const Dims& input, const PoolShape& s) {
-    return {input[0], input[1], s.output[0], s.output[1]};
-}
-
-void checkPooledGrad(std::string_view op, const Tensor& grad, const Dims& input,
-                     const PoolShape& s) {
-    if (grad.sizes() != pooledSizes(input, s))
-        throw ShapeError(message(op, ": grad ", grad.sizes(),
-                                 " must have the pooling's output sizes ", pooledSizes(input, s)));
-}
-
+template <int R>
 void inferMax(const OpArgs& a, OutputMetas& out) {
-    const Dims sizes = pooledSizes(a[0].sizes(), poolShape("max_pool2d", a[0].sizes(), a.attrs, 0));
+    const Dims sizes = pooledSizes(a[0].sizes(), maxShape<R>(a));
     out.add(sizes, a[0].dtype());
     out.add(sizes, DType::I64);
 }
+template <int R>
 void maxKernel(const OpArgs& a, std::span<Tensor> out) {
-    cpu::maxPool(poolShape("max_pool2d", a[0].sizes(), a.attrs, 0), a[0], out[0], out[1]);
+    cpu::maxPool(maxShape<R>(a), a[0], out[0], out[1]);
 }
 
-/// The sizes of a max pooling backward: only planes and positions, whatever the windows were.
-PoolShape maxBackwardShape(const OpArgs& a) {
-    const Dims& input = a.attrs.dims(0);
-    checkSizes("max_pool2d_backward", input);
-    checkPlanes("max_pool2d_backward", input);
-    checkIndexDType("max_pool2d_backward", a[1]);
-    checkFloating("max_pool2d_backward", "grad", a[0]);
-    const Dims& grad = a[0].sizes();
-    if (grad.size() != 4 || grad[0] != input[0] || grad[1] != input[1] || a[1].sizes() != grad)
-        throw ShapeError(message("max_pool2d_backward: grad ", grad, " and indices ", a[1].sizes(),
-                                 " must be alike and have the planes of input ", input));
-    PoolShape s;
-    s.planes = input[0] * input[1];
-    s.input = {input[2], input[3]};
-    s.output = {grad[2], grad[3]};
-    return s;
+template <int R>
+void inferAdaptive(const OpArgs& a, OutputMetas& out) {
+    const Dims& input = a[0].sizes();
+    const Dims sizes =
+        pooledSizes(input, adaptiveShape(kAdaptive[R - 1], R, input, a.attrs.dims(0)));
+    out.add(sizes, a[0].dtype());
+    out.add(sizes, DType::I64);
 }
+template <int R>
+void adaptiveKernel(const OpArgs& a, std::span<Tensor> out) {
+    cpu::adaptiveMaxPool(adaptiveShape(kAdaptive[R - 1], R, a[0].sizes(), a.attrs.dims(0)), a[0],
+                         out[0], out[1]);
+}
+
+/// Only planes and positions, whatever the windows were.
+template <int R>
+PoolShape maxBackwardShape(const OpArgs& a) {
+    constexpr std::string_view kOp = kMaxBackward[R - 1];
+    checkIndexDType(kOp, a[1], "indices");
+    checkFloating(kOp, "grad", a[0]);
+    if (a[1].sizes() != a[0].sizes())
+        throw ShapeError(message(kOp, ": indices ", a[1].sizes(), " must have the shape of grad ",
+                                 a[0].sizes()));
+    return pooledShape(kOp, R, a.attrs.dims(0), a[0]);
+}
+template <int R>
 void inferMaxBackward(const OpArgs& a, OutputMetas& out) {
-    maxBackwardShape(a);
+    maxBackwardShape<R>(a);
     out.add(a.attrs.dims(0), a[0].dtype());
 }
+template <int R>
 void maxBackwardKernel(const OpArgs& a, std::span<Tensor> out) {
-    cpu::maxPoolBackward(maxBackwardShape(a), a[0], a[1], out[0]);
+    cpu::maxPoolBackward(kMaxBackward[R - 1], maxBackwardShape<R>(a), a[0], a[1], out[0]);
 }
 
+template <int R>
 void vjpMax(const VjpArgs& v, std::span<Tensor> grads) {
-    grads[0] = call1(kMaxPool2dBackward, {&v.grad(), &v.output(1)}, Attrs(v.meta(0).sizes), Site());
+    grads[0] = call1(backwardRow<R>(), {&v.grad(), &v.output(1)}, Attrs(v.meta(0).sizes), Site());
 }
-void vjpMaxBackward(const VjpArgs& v, std::span<Tensor> grads) {
-    // Its adjoint reads each plane at the indices.
-    const Tensor taken = gather(flatten(v.grad(), 2), 2, flatten(v.input(1), 2));
+/// The adjoint of putting values at indices: each plane read there.
+template <int R>
+void vjpScatter(const VjpArgs& v, std::span<Tensor> grads) {
+    const Tensor taken = gather(flatten(v.grad(), -R), -1, flatten(v.input(1), -R));
     grads[0] = reshape(taken, v.meta(0).sizes);
 }
 
-void inferAvg(const OpArgs& a, OutputMetas& out) {
-    out.add(pooledSizes(a[0].sizes(), poolShape("avg_pool2d", a[0].sizes(), a.attrs, 0)),
-            a[0].dtype());
+/// output_size: the spatial sizes.
+template <int R>
+PoolShape unpoolShape(const OpArgs& a) {
+    constexpr std::string_view kOp = kUnpool[R - 1];
+    checkImageRank(kOp, "input", a[0].sizes(), R);
+    checkIndexDType(kOp, a[1], "indices");
+    checkFloating(kOp, "input", a[0]);
+    if (a[1].sizes() != a[0].sizes())
+        throw ShapeError(message(kOp, ": indices ", a[1].sizes(), " must have the shape of input ",
+                                 a[0].sizes()));
+    const Spatial size = spatialAttr(kOp, "output_size", a.attrs.dims(0), R, 1, 1);
+    return pooledShape(kOp, R, withSpatial(a[0].sizes(), R, size), a[0]);
 }
-void avgKernel(const OpArgs& a, std::span<Tensor> out) {
-    cpu::avgPool(poolShape("avg_pool2d", a[0].sizes(), a.attrs, 0), a[0], out[0]);
+template <int R>
+void inferUnpool(const OpArgs& a, OutputMetas& out) {
+    out.add(withSpatial(a[0].sizes(), R, unpoolShape<R>(a).input), a[0].dtype());
 }
-void inferAvgBackward(const OpArgs& a, OutputMetas& out) {
-    const Dims& input = a.attrs.dims(0);
-    checkSizes("avg_pool2d_backward", input);
-    checkPooledGrad("avg_pool2d_backward", a[0], input,
-                    poolShape("avg_pool2d_backward", input, a.attrs, 1));
-    out.add(input, a[0].dtype());
-}
-void avgBackwardKernel(const OpArgs& a, std::span<Tensor> out) {
-    cpu::avgPoolBackward(poolShape("avg_pool2d_backward", a.attrs.dims(0), a.attrs, 1), a[0],
-                         out[0]);
-}
-void vjpAvg(const VjpArgs& v, std::span<Tensor> grads) {
-    grads[0] =
-        call1(kAvgPool2dBackward, {&v.grad()},
-              Attrs(v.meta(0).sizes, v.attrs.dims(0), v.attrs.dims(1), v.attrs.dims(2)), Site());
-}
-void vjpAvgBackward(const VjpArgs& v, std::span<Tensor> grads) {
-    grads[0] = avg_pool2d(v.grad(), {v.attrs.dims(1), v.attrs.dims(2), v.attrs.dims(3)});
+template <int R>
+void unpoolKernel(const OpArgs& a, std::span<Tensor> out) {
+    cpu::maxUnpool(kUnpool[R - 1], unpoolShape<R>(a), a[0], a[1], out[0]);
 }
 
-void inferAdaptive(const OpArgs& a, OutputMetas& out) {
-    const Dims& input = a[0].sizes();
-    out.add(pooledSizes(input, adaptiveShape("adaptive_avg_pool2d", input, a.attrs, 0)),
-            a[0].dtype());
-}
-void adaptiveKernel(const OpArgs& a, std::span<Tensor> out) {
-    cpu::adaptiveAvgPool(adaptiveShape("adaptive_avg_pool2d", a[0].sizes(), a.attrs, 0), a[0],
-                         out[0]);
-}
-/// Here the gradient's own sizes say what height and width were.
-PoolShape adaptiveBackwardShape(const OpArgs& a) {
-    constexpr std::string_view kOp = "adaptive_avg_pool2d_backward";
-    const Dims& input = a.attrs.dims(0);
-    checkSizes(kOp, input);
-    checkRank(kOp, "grad", a[0], 4, "[N, C, H, W]");
-    const PoolShape s = adaptiveShape(kOp, input, Attrs(a[0].sizes()[2], a[0].sizes()[3]), 0);
-    checkPooledGrad(kOp, a[0], input, s);
-    return s;
-}
-void inferAdaptiveBackward(const OpArgs& a, OutputMetas& out) {
-    adaptiveBackwardShape(a);
-    out.add(a.attrs.dims(0), a[0].dtype());
-}
-void adaptiveBackwardKernel(const OpArgs& a, std::span<Tensor> out) {
-    cpu::adaptiveAvgPoolBackward(adaptiveBackwardShape(a), a[0], out[0]);
-}
-void vjpAdaptive(const VjpArgs& v, std::span<Tensor> grads) {
-    grads[0] = call1(kAdaptiveAvgPool2dBackward, {&v.grad()}, Attrs(v.meta(0).sizes), Site());
-}
-void vjpAdaptiveBackward(const VjpArgs& v, std::span<Tensor> grads) {
-    const Dims& pooled = v.meta(0).sizes;
-    grads[0] = adaptive_avg_pool2d(v.grad(), pooled[2], pooled[3]);
-}
-
-/// One operation for every element that a window covers.
-Cost poolCost(const OpArgs& a, std::span<const Tensor> outputs) {
-    Cost c;
-    for (const Tensor* t : a.inputs) c.bytesRead += static_cast<std::int64_t>(t->nbytes());
-    for (const Tensor& t : outputs) c.bytesWritten += static_cast<std::int64_t>(t.nbytes());
-    const Dims& kernel = a.attrs.dims(a.attrs.size() == 4 ? 1 : 0);
-    const Tensor& pooled = a.attrs.size() == 4 ? a[0] : outputs[0];
-    c.flops = static_cast<double>(pooled.numel()) * static_cast<double>(kernel[0] * kernel.back());
-    return c;
+template <int R>
+Cost maxCost(const OpArgs& a, std::span<const Tensor> outputs) {
+    return poolCost(a, outputs, 0, outputs[0], R);
 }
 
 constexpr ArgDef kInput[] = {{"input"}};
-constexpr ArgDef kGrad[] = {{"grad"}};
 constexpr ArgDef kGradIndices[] = {{"grad"}, {"indices"}};
-constexpr AttrDef kPoolAttrs[] = {
-    {"kernel_size", AttrKind::Dims}, {"stride", AttrKind::Dims}, {"padding", AttrKind::Dims, "0"}};
-constexpr AttrDef kPoolBackwardAttrs[] = {
-    {"input_sizes", AttrKind::Dims}, kPoolAttrs[0], kPoolAttrs[1], kPoolAttrs[2]};
-constexpr AttrDef kAdaptiveAttrs[] = {{"height", AttrKind::Int}, {"width", AttrKind::Int}};
+constexpr ArgDef kInputIndices[] = {{"input"}, {"indices"}};
+constexpr AttrDef kMaxAttrs[] = {{"kernel_size", AttrKind::Dims},
+                                 {"stride", AttrKind::Dims, "[]"},
+                                 {"padding", AttrKind::Dims, "0"},
+                                 {"dilation", AttrKind::Dims, "1"},
+                                 {"ceil_mode", AttrKind::Bool, "false"}};
 constexpr AttrDef kInputSizes[] = {{"input_sizes", AttrKind::Dims}};
+constexpr AttrDef kOutputSize[] = {{"output_size", AttrKind::Dims}};
+
+// Outputs: values, indices.
+template <int R>
+constexpr OpDef maxRow() {
+    return {.name = kMax[R - 1],
+            .family = Family::Nn,
+            .args = kInput,
+            .attrs = kMaxAttrs,
+            .types = TypeRule::Floating,
+            .infer = inferMax<R>,
+            .vjp = vjpMax<R>,
+            .saveOutputs = 0b10,
+            .cost = maxCost<R>,
+            .kernels = {maxKernel<R>}};
+}
+template <int R>
+constexpr OpDef adaptiveRow() {
+    return {.name = kAdaptive[R - 1],
+            .family = Family::Nn,
+            .args = kInput,
+            .attrs = kOutputSize,
+            .types = TypeRule::Floating,
+            .infer = inferAdaptive<R>,
+            .vjp = vjpMax<R>,
+            .saveOutputs = 0b10,
+            .kernels = {adaptiveKernel<R>}};
+}
+template <int R>
+constexpr OpDef maxBackwardDef() {
+    return {.name = kMaxBackward[R - 1],
+            .family = Family::Nn,
+            .args = kGradIndices,
+            .attrs = kInputSizes,
+            .infer = inferMaxBackward<R>,
+            .vjp = vjpScatter<R>,
+            .saveInputs = 0b10,
+            .kernels = {maxBackwardKernel<R>}};
+}
+template <int R>
+constexpr OpDef unpoolRow() {
+    return {.name = kUnpool[R - 1],
+            .family = Family::Nn,
+            .args = kInputIndices,
+            .attrs = kOutputSize,
+            .infer = inferUnpool<R>,
+            .vjp = vjpScatter<R>,
+            .saveInputs = 0b10,
+            .kernels = {unpoolKernel<R>}};
+}
+
+template <class Params>
+Attrs maxAttrs(const Params& p) {
+    return Attrs(p.kernel, p.stride, p.padding, p.dilation, p.ceil_mode);
+}
+std::pair<Tensor, Tensor> both(Outputs outputs) {
+    return {std::move(outputs[0]), std::move(outputs[1])};
+}
+
+Tensor unpool(const OpDef& op, int rank, const Tensor& input, const Tensor& indices,
+              const PoolParams& params, const Dims& output_size, Site site) try {
+    Dims size = output_size;
+    if (size.empty()) {
+        checkImageRank(op.name, "input", input.sizes(), rank);
+        const Spatial kernel = spatialAttr(op.name, "kernel_size", params.kernel, rank, 1, 1);
+        const Spatial stride = params.stride.empty()
+                                   ? kernel
+                                   : spatialAttr(op.name, "stride", params.stride, rank, 1, 1);
+        const Spatial padding = spatialAttr(op.name, "padding", params.padding, rank, 0, 0);
+        for (int i = 3 - rank; i < 3; ++i) {
+            const auto axis = static_cast<unsigned>(i);
+            const std::int64_t steps = checkedMul(op.name, input.size(i - 3) - 1, stride[axis]);
+            size.push_back(checkedAdd(op.name, steps, kernel[axis]) - 2 * padding[axis]);
+        }
+    }
+    return call1(op, {&input, &indices}, Attrs(size), site);
+} catch (const Error&) {
+    rethrowPlaced(site);
+}
 
 }  // namespace
 
-// Outputs: values, indices.
-constinit OpDef kMaxPool2d{.name = "max_pool2d",
-                           .family = Family::Nn,
-                           .args = kInput,
-                           .attrs = kPoolAttrs,
-                           .types = TypeRule::Floating,
-                           .infer = inferMax,
-                           .vjp = vjpMax,
-                           .saveOutputs = 0b10,
-                           .cost = poolCost,
-                           .kernels = {maxKernel}};
-constinit OpDef kMaxPool2dBackward{.name = "max_pool2d_backward",
-                                   .family = Family::Nn,
-                                   .args = kGradIndices,
-                                   .attrs = kInputSizes,
-                                   .infer = inferMaxBackward,
-                                   .vjp = vjpMaxBackward,
-                                   .saveInputs = 0b10,
-                                   .kernels = {maxBackwardKernel}};
-constinit OpDef kAvgPool2d{.name = "avg_pool2d",
-                           .family = Family::Nn,
-                           .args = kInput,
-                           .attrs = kPoolAttrs,
-                           .types = TypeRule::Floating,
-                           .infer = inferAvg,
-                           .vjp = vjpAvg,
-                           .cost = poolCost,
-                           .kernels = {avgKernel}};
-constinit OpDef kAvgPool2dBackward{.name = "avg_pool2d_backward",
-                                   .family = Family::Nn,
-                                   .args = kGrad,
-                                   .attrs = kPoolBackwardAttrs,
-                                   .types = TypeRule::Floating,
-                                   .infer = inferAvgBackward,
-                                   .vjp = vjpAvgBackward,
-                                   .cost = poolCost,
-                                   .kernels = {avgBackwardKernel}};
-constinit OpDef kAdaptiveAvgPool2d{.name = "adaptive_avg_pool2d",
-                                   .family = Family::Nn,
-                                   .args = kInput,
-                                   .attrs = kAdaptiveAttrs,
-                                   .types = TypeRule::Floating,
-                                   .infer = inferAdaptive,
-                                   .vjp = vjpAdaptive,
-                                   .kernels = {adaptiveKernel}};
-constinit OpDef kAdaptiveAvgPool2dBackward{.name = "adaptive_avg_pool2d_backward",
-                                           .family = Family::Nn,
-                                           .args = kGrad,
-                                           .attrs = kInputSizes,
-                                           .types = TypeRule::Floating,
-                                           .infer = inferAdaptiveBackward,
-                                           .vjp = vjpAdaptiveBackward,
-                                           .kernels = {adaptiveBackwardKernel}};
+constinit OpDef kMaxPool1d = maxRow<1>();
+constinit OpDef kMaxPool2d = maxRow<2>();
+constinit OpDef kMaxPool3d = maxRow<3>();
+constinit OpDef kMaxPool1dBackward = maxBackwardDef<1>();
+constinit OpDef kMaxPool2dBackward = maxBackwardDef<2>();
+constinit OpDef kMaxPool3dBackward = maxBackwardDef<3>();
+constinit OpDef kMaxUnpool1d = unpoolRow<1>();
+constinit OpDef kMaxUnpool2d = unpoolRow<2>();
+constinit OpDef kMaxUnpool3d = unpoolRow<3>();
+constinit OpDef kAdaptiveMaxPool1d = adaptiveRow<1>();
+constinit OpDef kAdaptiveMaxPool2d = adaptiveRow<2>();
+constinit OpDef kAdaptiveMaxPool3d = adaptiveRow<3>();
 
+Tensor max_pool1d(const Tensor& input, const PoolParams& params, Site site) {
+    return call1(kMaxPool1d, {&input}, maxAttrs(params), site);
+}
 Tensor max_pool2d(const Tensor& input, const Pool2dParams& params, Site site) {
-    return call1(kMaxPool2d, {&input}, Attrs(params.kernel, params.stride, params.padding), site);
+    return call1(kMaxPool2d, {&input}, maxAttrs(params), site);
 }
-Tensor avg_pool2d(const Tensor& input, const Pool2dParams& params, Site site) {
-    return call1(kAvgPool2d, {&input}, Attrs(params.kernel, params.stride, params.padding), site);
+Tensor max_pool3d(const Tensor& input, const PoolParams& params, Site site) {
+    return call1(kMaxPool3d, {&input}, maxAttrs(params), site);
 }
-Tensor adaptive_avg_pool2d(const Tensor& input, std::int64_t height, std::int64_t width,
-                           Site site) {
-    return call1(kAdaptiveAvgPool2d, {&input}, Attrs(height, width), site);
+std::pair<Tensor, Tensor> max_pool1d_with_indices(const Tensor& input, const PoolParams& params,
+                                                  Site site) {
+    return both(call(kMaxPool1d, {&input}, maxAttrs(params), site));
+}
+std::pair<Tensor, Tensor> max_pool2d_with_indices(const Tensor& input, const PoolParams& params,
+                                                  Site site) {
+    return both(call(kMaxPool2d, {&input}, maxAttrs(params), site));
+}
+std::pair<Tensor, Tensor> max_pool3d_with_indices(const Tensor& input, const PoolParams& params,
+                                                  Site site) {
+    return both(call(kMaxPool3d, {&input}, maxAttrs(params), site));
+}
+
+Tensor max_unpool1d(const Tensor& input, const Tensor& indices, const PoolParams& params,
+                    const Dims& output_size, Site site) {
+    return unpool(kMaxUnpool1d, 1, input, indices, params, output_size, site);
+}
+Tensor max_unpool2d(const Tensor& input, const Tensor& indices, const PoolParams& params,
+                    const Dims& output_size, Site site) {
+    return unpool(kMaxUnpool2d, 2, input, indices, params, output_size, site);
+}
+Tensor max_unpool3d(const Tensor& input, const Tensor& indices, const PoolParams& params,
+                    const Dims& output_size, Site site) {
+    return unpool(kMaxUnpool3d, 3, input, indices, params, output_size, site);
+}
+
+std::pair<Tensor, Tensor> adaptive_max_pool1d(const Tensor& input, const Dims& output_size,
+                                              Site site) {
+    return both(call(kAdaptiveMaxPool1d, {&input}, Attrs(output_size), site));
+}
+std::pair<Tensor, Tensor> adaptive_max_pool2d(const Tensor& input, const Dims& output_size,
+                                              Site site) {
+    return both(call(kAdaptiveMaxPool2d, {&input}, Attrs(output_size), site));
+}
+std::pair<Tensor, Tensor> adaptive_max_pool3d(const Tensor& input, const Dims& output_size,
+                                              Site site) {
+    return both(call(kAdaptiveMaxPool3d, {&input}, Attrs(output_size), site));
 }
 
 }  // namespace tapescope::engine

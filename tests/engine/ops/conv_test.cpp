@@ -131,7 +131,7 @@ TEST(Conv, WrongSizesAreNamedWithBothShapes) {
     EXPECT_EQ(text([] {
                   conv2d(zeros({8, 8}), zeros({32, 1, 3, 3}));
               }),
-              "conv2d: input [8, 8] must have 4 dimensions [N, C, H, W]");
+              "conv2d: input [8, 8] must have 3 or 4 dimensions [C, H, W] or [N, C, H, W]");
     EXPECT_EQ(text([] {
                   conv2d(zeros({1, 1, 2, 2}), zeros({1, 1, 3, 3}));
               }),

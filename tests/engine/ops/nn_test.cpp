@@ -75,9 +75,9 @@ TEST(Dropout, ReturnsItsInputUnlessTrainingAndRefusesOtherProbabilities) {
 TEST(Pooling, WhatCannotBePooledIsNamed) {
     const auto text = [](const auto& fn) { return messageOf<ShapeError>(fn); };
     EXPECT_EQ(text([] {
-                  max_pool2d(zeros({3, 4, 4}), {});
+                  max_pool2d(zeros({4, 4}), {});
               }),
-              "max_pool2d: input [3, 4, 4] must have 4 dimensions [N, C, H, W]");
+              "max_pool2d: input [4, 4] must have 3 or 4 dimensions [C, H, W] or [N, C, H, W]");
     EXPECT_EQ(text([] {
                   max_pool2d(zeros({1, 1, 1, 4}), {});
               }),
