@@ -17,10 +17,12 @@ Tensor Tanh::forward(const Tensor& x) { return tanh(x, callSite()); }
 Tensor Sigmoid::forward(const Tensor& x) { return sigmoid(x, callSite()); }
 Tensor Softmax::forward(const Tensor& x) { return softmax(x, m_dim, callSite()); }
 Tensor LogSoftmax::forward(const Tensor& x) { return log_softmax(x, m_dim, callSite()); }
+Tensor Softmin::forward(const Tensor& x) { return softmin(x, m_dim, callSite()); }
 
 std::string LeakyReLU::details() const { return "slope " + numberText(m_slope); }
 std::string ELU::details() const { return "alpha " + numberText(m_alpha); }
 std::string Softmax::details() const { return "dim " + std::to_string(m_dim); }
 std::string LogSoftmax::details() const { return "dim " + std::to_string(m_dim); }
+std::string Softmin::details() const { return "dim " + std::to_string(m_dim); }
 
 }  // namespace tapescope::engine::nn

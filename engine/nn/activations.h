@@ -80,6 +80,16 @@ private:
     std::int64_t m_dim;
 };
 
+class Softmin final : public Module {
+public:
+    explicit Softmin(std::int64_t dim) : Module("Softmin"), m_dim(dim) {}
+    Tensor forward(const Tensor& x) override;
+    std::string details() const override;
+
+private:
+    std::int64_t m_dim;
+};
+
 class LogSoftmax final : public Module {
 public:
     explicit LogSoftmax(std::int64_t dim) : Module("LogSoftmax"), m_dim(dim) {}

@@ -54,4 +54,11 @@ void BatchNorm2d::checkInput(const Tensor& x) const {
     if (x.dim() != 4) refuse(x, "[N, C, H, W]");
 }
 
+BatchNorm3d::BatchNorm3d(std::int64_t channels, BatchNormOptions options)
+    : BatchNorm("BatchNorm3d", channels, options) {}
+
+void BatchNorm3d::checkInput(const Tensor& x) const {
+    if (x.dim() != 5) refuse(x, "[N, C, D, H, W]");
+}
+
 }  // namespace tapescope::engine::nn

@@ -12,7 +12,7 @@ struct BatchNormOptions {
     bool track_running_stats = true;
 };
 
-/// What BatchNorm1d and BatchNorm2d share. Parameters: weight, bias [C]; buffers: running_mean,
+/// What BatchNorm1d to BatchNorm3d share. Parameters: weight, bias [C]; buffers: running_mean,
 /// running_var [C] (there is no num_batches_tracked: momentum is always a number). Training
 /// normalises by the batch and updates the running statistics.
 class BatchNorm : public Module {
@@ -49,6 +49,15 @@ private:
 class BatchNorm2d final : public BatchNorm {
 public:
     explicit BatchNorm2d(std::int64_t channels, BatchNormOptions options = {});
+
+private:
+    void checkInput(const Tensor& x) const override;
+};
+
+/// x: [N, C, D, H, W].
+class BatchNorm3d final : public BatchNorm {
+public:
+    explicit BatchNorm3d(std::int64_t channels, BatchNormOptions options = {});
 
 private:
     void checkInput(const Tensor& x) const override;

@@ -11,7 +11,8 @@ namespace tapescope::engine::nn {
 /// The largest value of every window. x: [N, C, H, W]. Without a stride, windows do not overlap.
 class MaxPool2d final : public Module {
 public:
-    explicit MaxPool2d(Pair kernel, std::optional<Pair> stride = {}, Pair padding = 0);
+    explicit MaxPool2d(Pair kernel, std::optional<Pair> stride = {}, Pair padding = 0,
+                       Pair dilation = 1, bool ceil_mode = false);
     Tensor forward(const Tensor& x) override;
     std::string details() const override;
 
@@ -19,12 +20,16 @@ private:
     Pair m_kernel;
     Pair m_stride;
     Pair m_padding;
+    Pair m_dilation;
+    bool m_ceilMode;
 };
 
-/// The mean of every window, padding counted in. x: [N, C, H, W].
+/// The mean of every window, padding counted in unless told otherwise. x: [N, C, H, W].
 class AvgPool2d final : public Module {
 public:
-    explicit AvgPool2d(Pair kernel, std::optional<Pair> stride = {}, Pair padding = 0);
+    explicit AvgPool2d(Pair kernel, std::optional<Pair> stride = {}, Pair padding = 0,
+                       bool ceil_mode = false, bool count_include_pad = true,
+                       std::int64_t divisor_override = 0);
     Tensor forward(const Tensor& x) override;
     std::string details() const override;
 
@@ -32,6 +37,9 @@ private:
     Pair m_kernel;
     Pair m_stride;
     Pair m_padding;
+    bool m_ceilMode;
+    bool m_countIncludePad;
+    std::int64_t m_divisor;
 };
 
 /// Means over windows that divide any H×W into output. x: [N, C, H, W].
