@@ -22,7 +22,8 @@ void unfoldBackwardInto(const Tensor& grad, int dim, std::int64_t step, const Te
     gradStrides.erase(last);
     Dims outStrides = out.strides();
     const std::int64_t outStep = out.dim() == 0 ? 1 : outStrides[dim];
-    if (out.dim() > 0) outStrides[dim] *= step;
+    // Not followed for a single window, so that a huge step may not overflow it.
+    if (out.dim() > 0 && sizes[dim] > 1) outStrides[dim] *= step;
     const auto plan = planStrided<2>(sizes, {outStrides, gradStrides});
     visitFloating(out.dtype(), [&]<class T>() {
         T* const to = out.data<T>();

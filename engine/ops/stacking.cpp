@@ -6,7 +6,9 @@
 #include "engine/ops/rearrange_rows.h"
 #include "engine/ops/shape.h"
 
+#include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace tapescope::engine {
 namespace {
@@ -77,6 +79,15 @@ bool nextChoice(std::vector<std::int64_t>& places, std::int64_t n, bool again) {
     }
     return false;
 }
+/// How many choices there are. Throws ShapeError if they cannot be counted.
+std::int64_t choices(std::int64_t n, std::int64_t r, bool again) {
+    const std::int64_t from = again && n > 0 ? checkedAdd("combinations", n, r - 1) : n;
+    if (r > from) return 0;
+    std::int64_t count = 1;
+    for (std::int64_t i = 1; i <= std::min(r, from - r); ++i)
+        count = checkedMul("combinations", count, from - i + 1) / i;
+    return count;
+}
 Tensor combinationsOf(const OpArgs& a, Site site) {
     const Tensor& x = a[0];
     const std::int64_t r = a.attrs.integer(0);
@@ -85,19 +96,18 @@ Tensor combinationsOf(const OpArgs& a, Site site) {
     if (r < 0) throw ShapeError(message("combinations: r ", r, " must not be negative"));
     if (r == 0) return zeros({0}, {.dtype = x.dtype()}, site);
     const std::int64_t n = x.size(0);
-    std::vector<std::int64_t> chosen;
-    if (n > 0 && (again || r <= n)) {
+    const std::int64_t count = choices(n, r, again);
+    checkSizes("combinations", {count, r});
+    const Tensor index = Tensor::empty({count * r}, DType::I64);
+    if (count > 0) {
         std::vector<std::int64_t> places(static_cast<std::size_t>(r), 0);
-        if (!again)
-            for (std::size_t i = 1; i < places.size(); ++i)
-                places[i] = static_cast<std::int64_t>(i);
+        if (!again) std::iota(places.begin(), places.end(), 0);
+        auto* next = index.data<std::int64_t>();
         do {
-            chosen.insert(chosen.end(), places.begin(), places.end());
+            next = std::copy(places.begin(), places.end(), next);
         } while (nextChoice(places, n, again));
     }
-    const auto count = static_cast<std::int64_t>(chosen.size());
-    const Tensor index = Tensor::from<std::int64_t>(chosen, {count});
-    return reshape(index_select(x, 0, index, site), {count / r, r}, site);
+    return reshape(index_select(x, 0, index, site), {count, r}, site);
 }
 
 constexpr OpDef joining(std::string_view name, CompositeFn fn) {
