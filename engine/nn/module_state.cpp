@@ -3,6 +3,7 @@
 #include "engine/errors.h"
 #include "engine/nn/module.h"
 #include "engine/ops/pointwise.h"
+#include "engine/autograd/autograd_meta.h"
 #include "engine/tensor/tensor_impl.h"
 
 #include <algorithm>
