@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a module tells of itself as a whole: its tree, its state, its table.
+#include "engine/autograd/autograd_meta.h"
 #include "engine/errors.h"
 #include "engine/nn/module.h"
 #include "engine/ops/pointwise.h"
-#include "engine/autograd/autograd_meta.h"
 #include "engine/tensor/tensor_impl.h"
 
 #include <algorithm>
