@@ -35,9 +35,7 @@ double hurwitz(double s, double x) {
     return sum;
 }
 
-}  // namespace
-
-double erfInverse(double y) {
+double refinedErfInverse(double y, int steps) {
     const double size = std::fabs(y);
     if (!(size <= 1)) return kNan;
     if (size == 1) return std::copysign(kInfinity, y);
@@ -46,13 +44,20 @@ double erfInverse(double y) {
     const double l = std::log1p(-size * size);
     const double t = 2 / (kPi * kA) + l / 2;
     double x = std::sqrt(-l / kA / (std::sqrt(t * t - l / kA) + t));
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < steps; ++i) {
         // Near 1 the difference of the complements keeps the digits.
         const double error = size > 0.5 ? (1 - size) - std::erfc(x) : std::erf(x) - size;
         const double step = error / (2 * std::numbers::inv_sqrtpi * std::exp(-x * x));
         x -= step / (1 + x * step);
     }
     return std::copysign(x, y);
+}
+
+}  // namespace
+
+double erfInverse(double y) { return refinedErfInverse(y, 3); }
+float erfInverse(float y) {
+    return static_cast<float>(refinedErfInverse(static_cast<double>(y), 1));
 }
 
 double digamma(double x) {
@@ -93,6 +98,10 @@ double polygamma(std::int64_t n, double x) {
 double logGamma(double x) {
     int sign = 0;
     return __builtin_lgamma_r(x, &sign);
+}
+float logGamma(float x) {
+    int sign = 0;
+    return __builtin_lgammaf_r(x, &sign);
 }
 
 }  // namespace tapescope::engine::cpu

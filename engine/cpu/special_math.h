@@ -9,11 +9,14 @@ namespace tapescope::engine::cpu {
 
 /// The x with erf(x) = y; infinite at -1 and 1, NaN beyond.
 double erfInverse(double y);
+/// The same to float32's digits, in a third of the time.
+float erfInverse(float y);
 /// The derivative of log gamma. -inf at 0 (inf at -0), NaN at the negative integers.
 double digamma(double x);
 /// The n-th derivative of digamma, n >= 1: (-1)^(n+1) n! sum over k >= 0 of 1 / (x + k)^(n+1).
 double polygamma(std::int64_t n, double x);
 /// log |gamma(x)|, without the C library's global sign.
 double logGamma(double x);
+float logGamma(float x);
 
 }  // namespace tapescope::engine::cpu

@@ -3,14 +3,18 @@
 #include "engine/ops/pointwise_arithmetic.h"
 
 #include "engine/cpu/pointwise_kernels.h"
+#include "engine/cpu/real_kernels.h"
 #include "engine/ops/pointwise_more_rows.h"
 #include "engine/ops/row_makers.h"
 
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 namespace tapescope::engine {
+using cpu::RealBinary;
+
 namespace {
 
 using Grads = std::span<Tensor>;
@@ -42,46 +46,25 @@ struct Remainder {
         const std::int64_t r = truncRemainder(a, b);
         return r != 0 && (r < 0) != (b < 0) ? r + b : r;
     }
-    template <class T>
-    T operator()(T a, T b) const {
-        const T r = std::fmod(a, b);
-        return r != 0 && (r < 0) != (b < 0) ? r + b : r;
-    }
 };
 struct Fmod {
     std::int64_t operator()(std::int64_t a, std::int64_t b) const { return truncRemainder(a, b); }
-    template <class T>
-    T operator()(T a, T b) const {
-        return std::fmod(a, b);
-    }
 };
 struct FloorDivide {
     std::int64_t operator()(std::int64_t a, std::int64_t b) const {
         const std::int64_t q = truncQuotient(a, b);
         return truncRemainder(a, b) != 0 && (a < 0) != (b < 0) ? q - 1 : q;
     }
-    /// Through the remainder, as Python: floor(a / b) is one too many where a / b rounds up.
-    template <class T>
-    T operator()(T a, T b) const {
-        if (b == 0) return a / b;
-        const T r = std::fmod(a, b);
-        T q = (a - r) / b;
-        if (r != 0 && (b < 0) != (r < 0)) q -= T(1);
-        if (q == 0) return std::copysign(T(0), a / b);
-        const T down = std::floor(q);
-        return q - down > T(0.5) ? down + T(1) : down;
-    }
 };
 struct DivTrunc {
     std::int64_t operator()(std::int64_t a, std::int64_t b) const { return truncQuotient(a, b); }
-    template <class T>
-    T operator()(T a, T b) const {
-        return std::trunc(a / b);
-    }
 };
-template <class Fn, OpName name>
+constexpr auto kTruncRatio = [](auto a, auto b) { return std::trunc(a / b); };
+
+/// reals: the kernel for floating numbers.
+template <class Fn, OpName name, KernelFn reals>
 void divisionKernel(const OpArgs& args, std::span<Tensor> outputs) {
-    if (isFloating(args[0].dtype())) return realBinaryKernel<Fn>(args, outputs);
+    if (isFloating(args[0].dtype())) return reals(args, outputs);
     checkDivisor(name.view(), args[1]);
     cpu::mapElements<std::int64_t, std::int64_t, std::int64_t>(kLibraryGrain, Fn{}, outputs[0],
                                                                args[0], args[1]);
@@ -158,10 +141,10 @@ void inferHeaviside(const OpArgs& args, OutputMetas& out) {
     inferBinary<"heaviside">(args, out);
 }
 
-template <OpName name, class Fn>
+template <OpName name, class Fn, KernelFn reals>
 constexpr OpDef division(VjpFn vjp, std::uint32_t saves) {
     return binaryRow(name.view(), TypeRule::Promote, inferBinaryOf<name, Takes::Numbers>, vjp,
-                     saves, divisionKernel<Fn, name>);
+                     saves, divisionKernel<Fn, name, reals>);
 }
 template <OpName name>
 constexpr OpDef extreme(VjpFn vjp, KernelFn kernel) {
@@ -170,10 +153,14 @@ constexpr OpDef extreme(VjpFn vjp, KernelFn kernel) {
 
 }  // namespace
 
-constinit OpDef kRemainder = division<"remainder", Remainder>(remainderVjp, 0b11);
-constinit OpDef kFmod = division<"fmod", Fmod>(fmodVjp, 0b11);
-constinit OpDef kFloorDivide = division<"floor_divide", FloorDivide>(flatVjp, 0);
-constinit OpDef kDivTrunc = division<"div_trunc", DivTrunc>(flatVjp, 0);
+constinit OpDef kRemainder =
+    division<"remainder", Remainder, cpu::realBinary<RealBinary::Remainder>>(remainderVjp, 0b11);
+constinit OpDef kFmod = division<"fmod", Fmod, cpu::realBinary<RealBinary::Fmod>>(fmodVjp, 0b11);
+constinit OpDef kFloorDivide =
+    division<"floor_divide", FloorDivide, cpu::realBinary<RealBinary::FloorDivide>>(flatVjp, 0);
+constinit OpDef kDivTrunc =
+    division<"div_trunc", DivTrunc, realBinaryKernel<std::remove_const_t<decltype(kTruncRatio)>>>(
+        flatVjp, 0);
 constinit OpDef kFmax = extreme<"fmax">(fmaxVjp, extremeKernel<Fmax>);
 constinit OpDef kFmin = extreme<"fmin">(fminVjp, extremeKernel<Fmin>);
 constinit OpDef kClampMin = extreme<"clamp_min">(clampMinVjp, cpu::binary<cpu::BinaryOp::Maximum>);

@@ -64,14 +64,14 @@ void logitKernel(const OpArgs& args, std::span<Tensor> outputs) {
 constinit OpDef kAcos = realRow(
     "acos",
     [](const VjpArgs& a, Grads out) { out[0] = mul(neg(a.grad()), rsqrt(onePlusSquare(a, -1))); },
-    Keeps::Input, realMap([](auto x) { return std::acos(x); }));
+    Keeps::Input, cpu::real<RealUnary::Acos>);
 constinit OpDef kAsin = realRow(
     "asin",
     [](const VjpArgs& a, Grads out) { out[0] = mul(a.grad(), rsqrt(onePlusSquare(a, -1))); },
-    Keeps::Input, realMap([](auto x) { return std::asin(x); }));
+    Keeps::Input, cpu::real<RealUnary::Asin>);
 constinit OpDef kAtan = realRow(
     "atan", [](const VjpArgs& a, Grads out) { out[0] = div(a.grad(), onePlusSquare(a, 1)); },
-    Keeps::Input, realMap([](auto x) { return std::atan(x); }));
+    Keeps::Input, cpu::real<RealUnary::Atan>);
 constinit OpDef kAcosh = realRow(
     "acosh",
     [](const VjpArgs& a, Grads out) {
@@ -94,19 +94,19 @@ constinit OpDef kCosh = realRow(
 constinit OpDef kTan = realRow(
     "tan",
     [](const VjpArgs& a, Grads out) { out[0] = mul(a.grad(), add(square(a.output(0)), 1.0)); },
-    Keeps::Output, realMap([](auto x) { return std::tan(x); }));
+    Keeps::Output, cpu::real<RealUnary::Tan>);
 constinit OpDef kExpm1 = realRow(
     "expm1", [](const VjpArgs& a, Grads out) { out[0] = mul(a.grad(), add(a.output(0), 1.0)); },
     Keeps::Output, cpu::real<RealUnary::Expm1>);
 constinit OpDef kExp2 = realRow(
     "exp2", [](const VjpArgs& a, Grads out) { out[0] = mul(a.grad(), mul(a.output(0), kLn2)); },
-    Keeps::Output, realMap([](auto x) { return std::exp2(x); }));
+    Keeps::Output, cpu::real<RealUnary::Exp2>);
 constinit OpDef kLog1p = realRow(
     "log1p", [](const VjpArgs& a, Grads out) { out[0] = div(a.grad(), add(a.input(0), 1.0)); },
     Keeps::Input, cpu::real<RealUnary::Log1p>);
 constinit OpDef kLog2 = realRow(
     "log2", [](const VjpArgs& a, Grads out) { out[0] = div(a.grad(), mul(a.input(0), kLn2)); },
-    Keeps::Input, realMap([](auto x) { return std::log2(x); }));
+    Keeps::Input, cpu::real<RealUnary::Log2>);
 constinit OpDef kLog10 = realRow(
     "log10", [](const VjpArgs& a, Grads out) { out[0] = div(a.grad(), mul(a.input(0), kLn10)); },
     Keeps::Input, realMap([](auto x) { return std::log10(x); }));

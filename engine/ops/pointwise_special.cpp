@@ -63,10 +63,10 @@ constinit OpDef kErfinv = realRow(
     [](const VjpArgs& a, Grads out) {
         out[0] = mul(a.grad(), mul(exp(square(a.output(0))), 1 / kTwoOverRootPi));
     },
-    Keeps::Output, inDouble<cpu::erfInverse>());
+    Keeps::Output, realMap([](auto x) { return cpu::erfInverse(x); }));
 constinit OpDef kLgamma = realRow(
     "lgamma", [](const VjpArgs& a, Grads out) { out[0] = mul(a.grad(), digamma(a.input(0))); },
-    Keeps::Input, inDouble<cpu::logGamma>());
+    Keeps::Input, realMap([](auto x) { return cpu::logGamma(x); }));
 constinit OpDef kDigamma = realRow(
     "digamma",
     [](const VjpArgs& a, Grads out) { out[0] = mul(a.grad(), polygamma(1, a.input(0))); },

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/cpu/isa/checked_loops.h"
+#include "engine/cpu/isa/division.h"
 #include "engine/cpu/isa/real_loops.h"
 #include "engine/cpu/isa/real_math.h"
 
@@ -79,11 +81,20 @@ constexpr void add(RealBinaryTable& t, RealBinary op) {
     t.f64[static_cast<int>(op)] = loop<F<double>, double>;
 }
 
+template <template <class> class F>
+constexpr void addChecked(RealBinaryTable& t, RealBinary op) {
+    t.f32[static_cast<int>(op)] = checkedBinary<F<float>, float>;
+    t.f64[static_cast<int>(op)] = checkedBinary<F<double>, double>;
+}
+
 constexpr RealBinaryTable makeTable() {
     RealBinaryTable t{};
     add<Atan2>(t, RealBinary::Atan2);
     add<Hypot>(t, RealBinary::Hypot);
     add<LogAddExp>(t, RealBinary::LogAddExp);
+    addChecked<Fmod>(t, RealBinary::Fmod);
+    addChecked<Remainder>(t, RealBinary::Remainder);
+    addChecked<FloorDivide>(t, RealBinary::FloorDivide);
     add<GeluTanhBackward>(t, RealBinary::GeluTanhBackward);
     add<HardswishBackward>(t, RealBinary::HardswishBackward);
     add<MishBackward>(t, RealBinary::MishBackward);

@@ -23,6 +23,48 @@ inline float log1pOf(float x) {
     return w > 0.0F && w < __builtin_inff() ? r : logOf(w);
 }
 
+inline float exp2Of(float x) {
+    constexpr float kShift = 12582912.0F;  // 1.5 * 2^23, see expParts
+    const float limited = x > 129.0F ? 129.0F : (x < -151.0F ? -151.0F : x);
+    const float shifted = limited + kShift;
+    const auto whole = static_cast<std::int32_t>(bitsOf(shifted) - bitsOf(kShift));
+    const ExpParts e = expParts((limited - (shifted - kShift)) * 0.693147181F);
+    const std::int32_t n = whole + e.n;
+    const std::int32_t half = n >> 1;
+    return ((1.0F + e.expm1r) * pow2(half)) * pow2(n - half);
+}
+
+/// The exponent and the logarithm of the rest apart, so that powers of 2 come out whole.
+inline float log2Of(float x) {
+    const bool tiny = x < 1.17549435e-38F;  // denormal: scaled up by 2^23
+    const std::uint32_t bits = bitsOf(tiny ? x * 8388608.0F : x);
+    const std::int32_t e = static_cast<std::int32_t>(bits - 0x3F3504F3U) >> 23;
+    const float m = floatOf(bits - (static_cast<std::uint32_t>(e) << 23));
+    const float r = static_cast<float>(e) - (tiny ? 23.0F : 0.0F) + logOfNormal(m) * 1.44269504F;
+    const float finite = x < __builtin_inff() ? r : __builtin_inff();
+    return x > 0.0F ? finite : (x == 0.0F ? -__builtin_inff() : __builtin_nanf(""));
+}
+
+/// NaN past 1e5, where pi / 2 in two parts is not enough.
+inline float tanOrNan(float x) {
+    const double wide = x;
+    const double turns = __builtin_rint(wide * 0.63661977236758134308);
+    const auto r =
+        static_cast<float>((wide - turns * 0x1.921fb544p+0) - turns * 0x1.0b4611a626331p-34);
+    const float s = r * r;
+    float p = 4.387120251e-03F;  // tan(r) = r + r^3 p(r^2) for |r| <= pi / 4
+    p = p * s + 6.813334039e-05F;
+    p = p * s + 1.085221954e-02F;
+    p = p * s + 2.127604932e-02F;
+    p = p * s + 5.406106636e-02F;
+    p = p * s + 1.333265305e-01F;
+    p = p * s + 3.333334923e-01F;
+    const float t = r + r * s * p;
+    const double halves = turns * 0.5;
+    const float y = halves == __builtin_rint(halves) ? t : -1.0F / t;
+    return __builtin_fabsf(x) < 1e5F ? y : __builtin_nanf("");
+}
+
 /// Of a in [0, 1].
 inline float atanUnit(float a) {
     const float s = a * a;
@@ -50,6 +92,10 @@ inline float atan2Of(float y, float x) {
     return x != x || y != y ? x + y : __builtin_copysignf(r, y);
 }
 
+inline float atanOf(float x) { return atan2Of(x, 1.0F); }
+inline float asinOf(float x) { return atan2Of(x, sqrtOf((1.0F - x) * (1.0F + x))); }
+inline float acosOf(float x) { return atan2Of(sqrtOf((1.0F - x) * (1.0F + x)), x); }
+
 inline float ceilOf(float x) { return __builtin_ceilf(x); }
 inline float truncOf(float x) { return __builtin_truncf(x); }
 inline float roundOf(float x) { return __builtin_rintf(x); }
@@ -57,6 +103,11 @@ inline float roundOf(float x) { return __builtin_rintf(x); }
 inline double expm1Of(double x) { return __builtin_expm1(x); }
 inline double log1pOf(double x) { return __builtin_log1p(x); }
 inline double atan2Of(double y, double x) { return __builtin_atan2(y, x); }
+inline double exp2Of(double x) { return __builtin_exp2(x); }
+inline double log2Of(double x) { return __builtin_log2(x); }
+inline double atanOf(double x) { return __builtin_atan(x); }
+inline double asinOf(double x) { return __builtin_asin(x); }
+inline double acosOf(double x) { return __builtin_acos(x); }
 inline double ceilOf(double x) { return __builtin_ceil(x); }
 inline double truncOf(double x) { return __builtin_trunc(x); }
 inline double roundOf(double x) { return __builtin_rint(x); }

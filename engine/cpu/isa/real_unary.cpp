@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/cpu/isa/checked_loops.h"
 #include "engine/cpu/isa/real_loops.h"
 #include "engine/cpu/isa/real_math.h"
 
@@ -23,6 +24,39 @@ template <class T>
 struct Log1p : None {
     using None::None;
     T operator()(T x) const { return log1pOf(x); }
+};
+template <class T>
+struct Exp2 : None {
+    using None::None;
+    T operator()(T x) const { return exp2Of(x); }
+};
+template <class T>
+struct Log2 : None {
+    using None::None;
+    T operator()(T x) const { return log2Of(x); }
+};
+template <class T>
+struct Asin : None {
+    using None::None;
+    T operator()(T x) const { return asinOf(x); }
+};
+template <class T>
+struct Acos : None {
+    using None::None;
+    T operator()(T x) const { return acosOf(x); }
+};
+template <class T>
+struct Atan : None {
+    using None::None;
+    T operator()(T x) const { return atanOf(x); }
+};
+struct TanDouble : None {
+    using None::None;
+    double operator()(double x) const { return __builtin_tan(x); }
+};
+struct TanFloat {
+    static float fast(float x) { return tanOrNan(x); }
+    static float exact(float x) { return __builtin_tanf(x); }
 };
 template <class T>
 struct Ceil : None {
@@ -158,6 +192,13 @@ constexpr RealTable makeTable() {
     add<Erf>(t, RealUnary::Erf);
     add<Expm1>(t, RealUnary::Expm1);
     add<Log1p>(t, RealUnary::Log1p);
+    add<Exp2>(t, RealUnary::Exp2);
+    add<Log2>(t, RealUnary::Log2);
+    add<Asin>(t, RealUnary::Asin);
+    add<Acos>(t, RealUnary::Acos);
+    add<Atan>(t, RealUnary::Atan);
+    t.f32[static_cast<int>(RealUnary::Tan)] = checkedUnary<TanFloat, float>;
+    t.f64[static_cast<int>(RealUnary::Tan)] = loop<TanDouble, double>;
     add<Ceil>(t, RealUnary::Ceil);
     add<Trunc>(t, RealUnary::Trunc);
     add<Round>(t, RealUnary::Round);

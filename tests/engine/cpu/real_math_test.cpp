@@ -54,6 +54,16 @@ TEST_P(RealMath, UnaryFunctionsAreAccurateToAFewUnitsInTheLastPlace) {
         {"erf", RealUnary::Erf, -5, 5, 3, [](double v) { return std::erf(v); }},
         {"expm1", RealUnary::Expm1, -60, 88.7, 3, [](double v) { return std::expm1(v); }},
         {"log1p", RealUnary::Log1p, -0.999, 100, 3, [](double v) { return std::log1p(v); }},
+        {"exp2", RealUnary::Exp2, -126, 127.9, 2, [](double v) { return std::exp2(v); }},
+        {"exp2 of denormal results", RealUnary::Exp2, -149, -126, 2,
+         [](double v) { return std::exp2(v); }},
+        {"log2", RealUnary::Log2, 1e-38, 100, 2, [](double v) { return std::log2(v); }},
+        {"tan", RealUnary::Tan, -99000, 99000, 4, [](double v) { return std::tan(v); }},
+        {"tan past the vector form", RealUnary::Tan, 1e5, 1e9, 4,
+         [](double v) { return std::tan(v); }},
+        {"atan", RealUnary::Atan, -100, 100, 3, [](double v) { return std::atan(v); }},
+        {"asin", RealUnary::Asin, -1, 1, 4, [](double v) { return std::asin(v); }},
+        {"acos", RealUnary::Acos, -1, 0.999, 4, [](double v) { return std::acos(v); }},
         {"mish", RealUnary::Mish, -80, 80, 6, [&](double v) { return v * std::tanh(softplus(v)); }},
         {"logsigmoid", RealUnary::LogSigmoid, -80, 80, 4, [&](double v) { return -softplus(-v); }},
     };
@@ -104,6 +114,39 @@ TEST_P(RealMath, Atan2IsAccurateInEveryDirection) {
             << "atan2(" << ys[i] << ", " << xs[i] << ") is " << angles[i];
         ASSERT_EQ(std::signbit(angles[i]), std::signbit(exact)) << ys[i] << ", " << xs[i];
     }
+}
+
+template <class T>
+void expectExactRemainders(BinaryLoop loop, const char* type) {
+    std::vector<T> a;
+    std::vector<T> b;
+    std::uint64_t state = 12345;
+    const auto next = [&] {
+        state = state * 6364136223846793005U + 1442695040888963407U;
+        return static_cast<double>(state >> 11) * 0x1p-53;
+    };
+    for (int i = 0; i < 50000; ++i) {
+        const double ratio = std::exp2(40 * next() - 10);
+        const auto divisor = static_cast<T>((next() - 0.5) * std::exp2(20 * next() - 10));
+        const bool whole = i % 3 == 0;  // quotients at and beside whole numbers
+        const T near = static_cast<T>(std::floor(ratio)) * divisor;
+        b.push_back(divisor);
+        a.push_back(whole ? (i % 2 == 0 ? near : std::nextafter(near, T(0)))
+                          : static_cast<T>(ratio * (next() - 0.5)) * divisor);
+    }
+    std::vector<T> r(a.size());
+    loop(static_cast<std::int64_t>(a.size()), r.data(), 1, a.data(), 1, b.data(), 1, {});
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        const T exact = std::fmod(a[i], b[i]);
+        ASSERT_EQ(r[i], exact) << type << " fmod(" << a[i] << ", " << b[i] << ")";
+        ASSERT_EQ(std::signbit(r[i]), std::signbit(exact)) << type << ": " << a[i] << ", " << b[i];
+    }
+}
+
+TEST_P(RealMath, RemaindersAreExact) {
+    const RealBinaryTable& table = *realBinaryTableFor(GetParam());
+    expectExactRemainders<float>(table.f32[static_cast<int>(RealBinary::Fmod)], "float32");
+    expectExactRemainders<double>(table.f64[static_cast<int>(RealBinary::Fmod)], "float64");
 }
 
 INSTANTIATE_TEST_SUITE_P(Isas, RealMath, testing::Values(Isa::Base, Isa::Avx2, Isa::Avx512),
