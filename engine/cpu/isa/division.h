@@ -38,14 +38,14 @@ inline double copySign(double x, double y) { return __builtin_copysign(x, y); }
 /// With the divisor's sign, as Python's %.
 template <class T>
 inline T signedRemainder(T r, T b) {
-    return r != T(0) && (r < T(0)) != (b < T(0)) ? r + b : r;
+    return copySign(r, b) != r ? r + b : r;  // zeros are equal whatever their sign
 }
 /// floor(a / b) by way of the remainder r, as Python: the plain floor is one too many where a / b
 /// rounds up to a whole number.
 template <class T>
 inline T flooredQuotient(T a, T b, T r) {
     const T exact = (a - r) / b;
-    const T q = r != T(0) && (b < T(0)) != (r < T(0)) ? exact - T(1) : exact;
+    const T q = copySign(r, b) != r ? exact - T(1) : exact;
     const T down = floorOf(q);
     const T rounded = q - down > T(0.5) ? down + T(1) : down;
     const T ratio = a / b;
