@@ -3,6 +3,7 @@
 
 // Everything a model needs from engine/nn.
 #include "engine/nn/activations.h"
+#include "engine/nn/attention.h"
 #include "engine/nn/batch_norm.h"
 #include "engine/nn/containers.h"
 #include "engine/nn/conv.h"
@@ -18,4 +19,6 @@
 #include "engine/nn/norm.h"
 #include "engine/nn/pooling.h"
 #include "engine/nn/pooling_nd.h"
+#include "engine/nn/recurrent.h"
+#include "engine/nn/transformer.h"
 #include "engine/nn/upsample.h"
