@@ -9,5 +9,15 @@ namespace tapescope::plugins {
 ModelEntry digitsMlp();
 ModelEntry digitsCnn();
 ModelEntry mnistCnn();
+ModelEntry lenet();
+ModelEntry resnet18();
+ModelEntry resnet50();
+ModelEntry gpt();
+ModelEntry lstmLm();
+ModelEntry bert();
+ModelEntry unet();
+ModelEntry vae();
+ModelEntry gan();
+ModelEntry detector();
 
 }  // namespace tapescope::plugins

@@ -9,6 +9,16 @@ void registerModelPack(ModelRegistry& registry) {
     registry.add(digitsMlp());
     registry.add(digitsCnn());
     registry.add(mnistCnn());
+    registry.add(lenet());
+    registry.add(resnet18());
+    registry.add(resnet50());
+    registry.add(gpt());
+    registry.add(lstmLm());
+    registry.add(bert());
+    registry.add(unet());
+    registry.add(vae());
+    registry.add(gan());
+    registry.add(detector());
 }
 
 }  // namespace tapescope::plugins

@@ -5,7 +5,8 @@
 
 namespace tapescope::plugins {
 
-/// digits-mlp, digits-cnn, mnist-cnn.
+/// digits-mlp, digits-cnn, mnist-cnn, lenet, resnet18, resnet50, gpt, lstm-lm, bert, unet, vae,
+/// gan, detector.
 void registerModelPack(ModelRegistry& registry);
 
 }  // namespace tapescope::plugins
