@@ -159,6 +159,13 @@ void vjpAsStridedBackward(const VjpArgs& v, std::span<Tensor> grads) {
               Attrs(v.meta(0).sizes, at.dims(3), at.integer(4), at.dims(1), at.integer(2)), {});
 }
 
+/// Height and width of an attribute.
+cpu::Pair pairAttr(std::string_view op, std::string_view what, const Dims& values,
+                   std::int64_t least) {
+    const Spatial both = spatialAttr(op, what, values, 2, least, 1);
+    return {both[1], both[2]};
+}
+
 Blocks blocksOf(std::string_view op, const Attrs& attrs, int from, const cpu::Pair& image) {
     const Blocks blocks{image, pairAttr(op, "kernel_size", attrs.dims(from), 1),
                         pairAttr(op, "dilation", attrs.dims(from + 1), 1),
