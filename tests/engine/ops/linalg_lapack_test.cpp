@@ -2,6 +2,7 @@
 #include "engine/ops/linalg_lapack.h"
 
 #include "engine/ops/linalg.h"
+#include "engine/ops/linalg_parts.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/shape.h"
 
@@ -32,6 +33,29 @@ TEST(Lapack, LargeDecompositionsReproduceTheirMatrix) {
     const Tensor b = randn({150, 3}, {.dtype = DType::F64});
     EXPECT_LT(distance(matmul(a, linalg_solve(a, b)), b), 1e-10);
     EXPECT_LT(distance(matmul(a, linalg_inv(a)), eye(150, {.dtype = DType::F64})), 1e-10);
+}
+
+TEST(Lapack, LargeTriangularSystemsAreSolvedFromEverySide) {
+    // Beyond the order up to which plain substitution runs, and no power of two.
+    for (const DType dtype : {DType::F32, DType::F64}) {
+        const Tensor unitary = eye(101, {.dtype = dtype});
+        const Tensor matrix = add(mul(randn({101, 101}, {.dtype = dtype}), 0.05), unitary);
+        const Tensor rhs = randn({101, 101}, {.dtype = dtype});
+        for (const bool upper : {false, true}) {
+            for (const bool left : {false, true}) {
+                for (const bool unit : {false, true}) {
+                    const Tensor x = linalg_solve_triangular(matrix, rhs, upper, left, unit);
+                    Tensor t = upper ? linalg::upper(matrix, unit ? 1 : 0)
+                                     : linalg::lower(matrix, unit ? -1 : 0);
+                    if (unit) t = add(t, unitary);
+                    const Tensor product = left ? matmul(t, x) : matmul(x, t);
+                    EXPECT_LT(linalg_matrix_norm(sub(product, rhs)).item(),
+                              dtype == DType::F32 ? 1e-3 : 1e-11)
+                        << dtypeName(dtype) << upper << left << unit;
+                }
+            }
+        }
+    }
 }
 
 TEST(Lapack, BatchesOnSeveralThreadsAgreeWithSingleMatrices) {
