@@ -34,7 +34,7 @@ State& state() {
 /// A cast without a graph must not stand in for one that records.
 bool cacheable(const Tensor& t, DType dtype) {
     return dtype != DType::F32 && t.dtype() == DType::F32 && t.requires_grad() && t.is_leaf() &&
-           !t.impl()->isView && state().cacheEnabled && grad_enabled();
+           t.impl()->viewKind == ViewKind::None && state().cacheEnabled && grad_enabled();
 }
 
 Tensor castOf(const Tensor& t, DType dtype, Site site) {

@@ -22,16 +22,20 @@ Ref<Node> AccumulateGrad::create(const Tensor& leaf) {
     return Ref<Node>::adopt(new AccumulateGrad(leaf));
 }
 
+void AccumulateGrad::runTensorHooks(std::span<Tensor> gradients) {
+    const AutogradMeta* meta = m_leaf.impl()->autograd;
+    if (!meta || !meta->hooks || !gradients[0].defined()) return;
+    // A copy: a hook may remove itself.
+    for (const auto& [id, hook] : std::vector(meta->hooks->onGradient)) {
+        if (Tensor replaced = hook(gradients[0]); replaced.defined())
+            gradients[0] = std::move(replaced);
+    }
+}
+
 void AccumulateGrad::apply(std::span<const Tensor> gradOutputs, std::span<Tensor>) {
     Tensor gradient = gradOutputs[0];
     if (!gradient.defined()) return;
     AutogradMeta& meta = m_leaf.impl()->ensureAutograd();
-    if (meta.hooks) {
-        for (const auto& [id, hook] : meta.hooks->onGradient) {
-            if (Tensor replaced = hook(gradient); replaced.defined())
-                gradient = std::move(replaced);
-        }
-    }
     if (!meta.grad.defined()) {
         // Kept as it is when nobody else holds it; a gradient shared with another leaf must not be
         // written later.
@@ -49,6 +53,9 @@ void AccumulateGrad::apply(std::span<const Tensor> gradOutputs, std::span<Tensor
     meta.grad.set_role(MemoryRole::Gradient);
     Context& context = Context::current();
     for (Observer* o : context.observers()) o->onGradReady(m_leaf);
+    if (!meta.hooks || meta.hooks->onAccumulated.empty()) return;
+    // A copy: a hook may remove itself.
+    for (const auto& [id, hook] : std::vector(meta.hooks->onAccumulated)) hook(m_leaf);
 }
 
 }  // namespace tapescope::engine

@@ -13,6 +13,7 @@ public:
     ~AccumulateGrad() override;
 
     void apply(std::span<const Tensor> gradOutputs, std::span<Tensor> gradInputs) override;
+    void runTensorHooks(std::span<Tensor> gradients) override;
     std::string_view name() const override { return "accumulate_grad"; }
     const Tensor& leaf() const { return m_leaf; }
 

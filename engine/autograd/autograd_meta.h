@@ -17,7 +17,20 @@ struct AutogradMeta {
     struct LeafHooks {
         int nextId = 0;
         std::vector<std::pair<int, std::function<Tensor(const Tensor&)>>> onGradient;
+        std::vector<std::pair<int, std::function<void(const Tensor&)>>> onAccumulated;
     };
+
+    /// owner now comes from output `slot` of fn; a gradient it retains is retained there.
+    void replaceHistory(TensorImpl& owner, Ref<Node> fn, int slot) {
+        if (retainsGrad && gradFn) gradFn->forgetRetained(&owner);
+        gradFn = std::move(fn);
+        outputNr = slot;
+        if (retainsGrad && gradFn) gradFn->retainGradFor(&owner);
+    }
+    LeafHooks& ensureHooks() {
+        if (!hooks) hooks = std::make_unique<LeafHooks>();
+        return *hooks;
+    }
 
     Tensor grad;
     Ref<Node> gradFn;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/autograd/accumulate_grad.h"
+#include "engine/autograd/anomaly.h"
 #include "engine/autograd/autograd.h"
 #include "engine/autograd/autograd_meta.h"
 #include "engine/autograd/stack_buffer.h"
@@ -80,6 +81,7 @@ private:
         bool queued = false;
         bool needed = true;
         bool captured = false;
+        bool leadsOn = true;  // to a leaf, or to another captured tensor
         std::uint64_t outerRun = 0;
         std::size_t outerIndex = 0;
     };
@@ -132,10 +134,11 @@ private:
         const std::vector<std::size_t> order = topological();
         for (auto it = order.rbegin(); it != order.rend(); ++it) {
             State& state = m_states[*it];
-            state.needed = state.captured;
+            state.leadsOn = false;
             for (const Edge& edge : state.node->edges()) {
-                state.needed = state.needed || (edge.node && stateOf(*edge.node).needed);
+                state.leadsOn = state.leadsOn || (edge.node && stateOf(*edge.node).needed);
             }
+            state.needed = state.captured || state.leadsOn;
         }
     }
 
@@ -189,21 +192,19 @@ private:
         gradients[0] = std::move(state.gradient);
         for (std::size_t i = 0; i < state.further.size(); ++i)
             gradients[i + 1] = std::move(state.further[i]);
-        if (state.captured) {
-            for (Capture& c : m_captures) {
-                if (c.edge.node.get() == &node)
-                    c.gradient = gradients[static_cast<std::size_t>(c.edge.slot)];
-            }
-        }
         const std::span<const Edge> edges = node.edges();
         StackBuffer<Tensor, kFew> gradInputs(edges.size());
         const std::span<Tensor> given = gradients.span();
         const bool any =
             std::any_of(given.begin(), given.end(), [](const Tensor& t) { return t.defined(); });
-        if (any && state.needed && !(edges.empty() && !m_captures.empty())) {
-            if (node.m_extras) applyHooks(node, given);
-            apply(node, given, gradInputs.span());
-            if (!m_retainGraph && !m_createGraph) node.releaseSaved();
+        if (any && state.needed) {
+            node.runTensorHooks(given);
+            if (state.captured) captureAt(node, given);
+            // What lies behind a captured tensor may still be needed for another one.
+            if (state.leadsOn) {
+                apply(node, given, gradInputs.span());
+                if (!m_retainGraph && !m_createGraph) node.releaseSaved();
+            }
         }
         for (Tensor& gradient : given) gradient = {};
         for (std::size_t i = 0; i < edges.size(); ++i) {
@@ -214,16 +215,23 @@ private:
         }
     }
 
-    static void applyHooks(Node& node, std::span<Tensor> gradients) {
-        for (const Node::Hook& hook : std::vector<Node::Hook>(node.m_extras->hooks)) {
-            Tensor& g = gradients[static_cast<std::size_t>(hook.slot)];
-            if (!g.defined()) continue;
-            if (Tensor replaced = hook.fn(g); replaced.defined()) g = std::move(replaced);
+    void captureAt(const Node& node, std::span<const Tensor> gradients) {
+        for (Capture& c : m_captures) {
+            if (c.edge.node.get() == &node)
+                c.gradient = gradients[static_cast<std::size_t>(c.edge.slot)];
         }
-        for (TensorImpl* retained : node.m_extras->retained) {
-            const Tensor& g = gradients[static_cast<std::size_t>(retained->autograd->outputNr)];
-            if (g.defined()) retained->autograd->grad = g;
+    }
+
+    /// What a hook returned in place of the gradients; nothing returned leaves them.
+    static void replaceAll(std::string_view what, const Node& node, std::vector<Tensor> given,
+                           std::span<Tensor> gradients) {
+        if (given.empty()) return;
+        if (given.size() != gradients.size()) {
+            throw AutogradError(std::string(node.name()) + " backward: a " + std::string(what) +
+                                " returned " + std::to_string(given.size()) + " gradients where " +
+                                std::to_string(gradients.size()) + " are due");
         }
+        std::move(given.begin(), given.end(), gradients.begin());
     }
 
     /// Operators run inside belong to the node's forward call.
@@ -249,15 +257,27 @@ private:
         BackwardFrame m_frame;
     };
 
-    static void apply(Node& node, std::span<const Tensor> gradients, std::span<Tensor> gradInputs) {
+    static void apply(Node& node, std::span<Tensor> gradients, std::span<Tensor> gradInputs) {
         FrameScope scope(node, gradients);
         Context& context = Context::current();
-        if (!context.watched() || !node.op()) return node.apply(gradients, gradInputs);
-        const std::vector<Tensor> saved = node.savedForInspection();
-        scope.frame().saved = saved;
-        for (Observer* o : context.observers()) o->onBackwardBegin(scope.frame());
-        node.apply(gradients, gradInputs);
-        for (Observer* o : context.observers()) o->onBackwardEnd(scope.frame(), gradInputs);
+        if (node.m_extras) [[unlikely]] {
+            for (const auto& [id, hook] : std::vector(node.m_extras->before))
+                replaceAll("pre-hook", node, hook(gradients), gradients);
+        }
+        if (!context.watched() || !node.op()) {
+            node.apply(gradients, gradInputs);
+        } else {
+            const std::vector<Tensor> saved = node.savedForInspection();
+            scope.frame().saved = saved;
+            for (Observer* o : context.observers()) o->onBackwardBegin(scope.frame());
+            node.apply(gradients, gradInputs);
+            for (Observer* o : context.observers()) o->onBackwardEnd(scope.frame(), gradInputs);
+        }
+        if (threadState().anomaly) checkAnomaly(node, gradients, gradInputs);
+        if (node.m_extras) [[unlikely]] {
+            for (const auto& [id, hook] : std::vector(node.m_extras->after))
+                replaceAll("hook", node, hook(gradInputs, gradients), gradInputs);
+        }
     }
 
     bool m_retainGraph;

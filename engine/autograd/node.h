@@ -47,6 +47,15 @@ public:
     const Site& site() const { return m_site; }
     const ModuleFrame* module() const { return m_module; }
 
+    using PreHook = std::function<std::vector<Tensor>(std::span<const Tensor> gradOutputs)>;
+    using PostHook = std::function<std::vector<Tensor>(std::span<const Tensor> gradInputs,
+                                                       std::span<const Tensor> gradOutputs)>;
+    /// fn runs before the node and may return as many replacements (or none at all). The id is for
+    /// removeHook.
+    int register_prehook(PreHook fn);
+    /// The same after the node, for the gradients of its inputs.
+    int register_hook(PostHook fn);
+
     /// Hooks on a non-leaf tensor live at the node that makes it. The id is for removeHook.
     int addHook(int slot, std::function<Tensor(const Tensor&)> fn);
     void removeHook(int id);
@@ -59,6 +68,8 @@ protected:
     Node() = default;
     /// Ends the node and frees its memory.
     virtual void dispose() noexcept { delete this; }
+    /// Lets the hooks on the tensors this node makes see and replace their gradients.
+    virtual void runTensorHooks(std::span<Tensor> gradients);
 
     std::span<Edge> m_edges;  // of the subclass
     int m_outputCount = 1;
@@ -75,6 +86,8 @@ private:
     };
     struct Extras {
         std::vector<Hook> hooks;
+        std::vector<std::pair<int, PreHook>> before;
+        std::vector<std::pair<int, PostHook>> after;
         std::vector<TensorImpl*> retained;  // not owned
         int nextHookId = 0;
     };
@@ -87,6 +100,9 @@ private:
     std::size_t m_runIndex = 0;
     friend class BackwardRun;
 };
+
+/// Ascending within a thread.
+std::uint64_t nextNodeSequence();
 
 /// Where the gradient of t flows: its grad_fn, or the accumulator of a leaf; a null node if none is
 /// needed.

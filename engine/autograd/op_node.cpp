@@ -3,6 +3,7 @@
 
 #include "engine/autograd/autograd_meta.h"
 #include "engine/autograd/stack_buffer.h"
+#include "engine/autograd/view_info.h"
 #include "engine/errors.h"
 #include "engine/observe/context.h"
 #include "engine/ops/pointwise.h"
@@ -11,52 +12,6 @@
 #include <memory>
 
 namespace tapescope::engine {
-namespace {
-
-std::uint64_t nextSequence() {
-    constinit thread_local std::uint64_t next = 1;
-    return next++;
-}
-
-std::string atSite(const Site& site) {
-    return site.known() ? " at " + std::string(site.file) + ":" + std::to_string(site.line)
-                        : std::string();
-}
-
-}  // namespace
-
-SavedTensor::SavedTensor(const Tensor& tensor, bool isOutput)
-    : m_tensor(isOutput ? tensor.detach() : tensor),
-      m_version(tensor.version()),
-      m_isOutput(isOutput),
-      m_requiresGrad(tensor.requires_grad()) {
-    const MemoryRole role = tensor.storage()->role();
-    if (role == MemoryRole::Activation || role == MemoryRole::Temporary)
-        tensor.set_role(MemoryRole::Saved);
-}
-
-Tensor SavedTensor::unpack(Node& node, int index) const {
-    if (m_tensor.defined() && m_tensor.version() != m_version) {
-        const Storage& storage = *m_tensor.storage();
-        std::string culprit = "an in-place write";
-        if (storage.lastWriter())
-            culprit = std::string(storage.lastWriter()->name) + atSite(storage.lastWriteSite());
-        throw InPlaceError(
-            std::string(node.name()) + " backward: the " + (m_isOutput ? "output " : "input ") +
-            m_tensor.meta().toString() + " that " + std::string(node.name()) + atSite(node.site()) +
-            " saved as version " + std::to_string(m_version) + " is now at version " +
-            std::to_string(m_tensor.version()) + ": " + culprit +
-            " overwrote it; use the out-of-place form there, or write to a clone()");
-    }
-    if (!m_isOutput || !m_requiresGrad) return m_tensor;
-    Tensor restored = m_tensor.detach();
-    AutogradMeta& meta = restored.impl()->ensureAutograd();
-    meta.gradFn = Ref<Node>::share(&node);
-    meta.outputNr = index;
-    restored.impl()->requiresGrad = true;
-    return restored;
-}
-
 namespace {
 
 /// Constructs n default T at `at` and moves `at` behind them.
@@ -83,7 +38,8 @@ Ref<OpNode> OpNode::create(const OpDef& op, const OpArgs& args, const Outputs& o
                               (savedInputs + savedOutputs) * sizeof(SavedTensor) +
                               attrs.size_bytes();
     char* at = static_cast<char*>(smallAllocate(bytes));
-    auto* node = ::new (at) OpNode(op, bytes);
+    // Owned at once: what it saves may be given to hooks, which may throw.
+    Ref<OpNode> node = Ref<OpNode>::adopt(::new (at) OpNode(op, bytes));
     at += sizeof(OpNode);
     node->m_edges = placeBehind<Edge>(at, inputs);
     node->m_savedInputs = placeBehind<SavedTensor>(at, savedInputs);
@@ -91,6 +47,12 @@ Ref<OpNode> OpNode::create(const OpDef& op, const OpArgs& args, const Outputs& o
     node->m_inputMetas = placeBehind<TensorMeta>(at, inputs);
     node->m_attrs = placeBehind<AttrValue>(at, attrs.size());
     std::copy(attrs.begin(), attrs.end(), node->m_attrs.begin());
+    node->m_outputCount = outputs.count;
+    node->m_sequence = nextNodeSequence();
+    node->m_forwardId = forwardId;
+    node->m_site = site;
+    const ThreadState& state = threadState();
+    node->m_module = inGradient(state) ? state.backward->module : state.module;
     for (std::size_t i = 0; i < inputs; ++i) {
         const Tensor& t = *args.inputs[i];
         if (!t.defined()) continue;
@@ -100,18 +62,15 @@ Ref<OpNode> OpNode::create(const OpDef& op, const OpArgs& args, const Outputs& o
         if (savedInputs == 0) continue;
         // A list argument (cat) shares the bit of its first element.
         const std::size_t bit = std::min(i, op.args.empty() ? i : op.args.size() - 1);
-        if (op.saveInputs >> bit & 1U) {
-            node->m_savedInputs[i] =
-                SavedTensor(i == 0 && overwritten.defined() ? overwritten : t, false);
-        }
+        if ((op.saveInputs >> bit & 1U) == 0) continue;
+        const Tensor& kept = i == 0 && overwritten.defined() ? overwritten : t;
+        const bool alias =
+            kept.impl()->view || (op.inplace && kept.storage() == args.inputs[0]->storage());
+        node->m_savedInputs[i] =
+            SavedTensor(kept, alias ? SavedTensor::As::InputAlias : SavedTensor::As::Input, *node,
+                        static_cast<int>(i));
     }
-    node->m_outputCount = outputs.count;
-    node->m_sequence = nextSequence();
-    node->m_forwardId = forwardId;
-    node->m_site = site;
-    const ThreadState& state = threadState();
-    node->m_module = state.backward ? state.backward->module : state.module;
-    return Ref<OpNode>::adopt(node);
+    return node;
 }
 
 OpNode::~OpNode() {
@@ -129,13 +88,16 @@ void OpNode::dispose() noexcept {
 void recordNode(const OpDef& op, const OpArgs& args, Outputs& outputs, const Tensor& overwritten,
                 std::uint64_t forwardId, Site site) {
     const Ref<OpNode> node = OpNode::create(op, args, outputs, overwritten, forwardId, site);
-    for (int i = 0; i < outputs.count; ++i) {
-        Tensor& out = outputs[i];
-        if (!isFloating(out.dtype())) continue;
-        AutogradMeta& meta = out.impl()->ensureAutograd();
-        meta.gradFn = Ref<Node>::share(node.get());
-        meta.outputNr = i;
-        out.impl()->requiresGrad = true;
+    const Ref<Node> fn = Ref<Node>::share(node.get());
+    if (op.inplace && args[0].impl()->view) {
+        rebaseHistory(args[0], fn);
+    } else {
+        for (int i = 0; i < outputs.count; ++i) {
+            Tensor& out = outputs[i];
+            if (!isFloating(out.dtype())) continue;
+            out.impl()->ensureAutograd().replaceHistory(*out.impl(), fn, i);
+            out.impl()->requiresGrad = true;
+        }
     }
     if (op.saveOutputs != 0) node->saveOutputs(outputs);
 }
@@ -143,8 +105,8 @@ void recordNode(const OpDef& op, const OpArgs& args, Outputs& outputs, const Ten
 void OpNode::saveOutputs(const Outputs& outputs) {
     for (int i = 0; i < outputs.count; ++i) {
         if (m_op.saveOutputs >> i & 1U) {
-            m_savedOutputs[static_cast<unsigned>(i)] =
-                SavedTensor(outputs.tensors[static_cast<unsigned>(i)], true);
+            m_savedOutputs[static_cast<unsigned>(i)] = SavedTensor(
+                outputs.tensors[static_cast<unsigned>(i)], SavedTensor::As::Output, *this, i);
         }
     }
 }
@@ -198,10 +160,10 @@ void OpNode::releaseSaved() {
 std::vector<Tensor> OpNode::savedForInspection() const {
     std::vector<Tensor> out;
     for (const SavedTensor& s : m_savedInputs) {
-        if (s.defined()) out.push_back(s.peek());
+        if (s.peek().defined()) out.push_back(s.peek());
     }
     for (const SavedTensor& s : m_savedOutputs) {
-        if (s.defined()) out.push_back(s.peek());
+        if (s.peek().defined()) out.push_back(s.peek());
     }
     return out;
 }

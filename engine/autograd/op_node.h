@@ -2,27 +2,9 @@
 #pragma once
 
 #include "engine/autograd/node.h"
+#include "engine/autograd/saved_tensor.h"
 
 namespace tapescope::engine {
-
-/// A tensor kept for backward, with the version it had. Outputs are kept without their graph (they
-/// would hold the node that holds them) and get it back when unpacked.
-class SavedTensor {
-public:
-    SavedTensor() = default;
-    SavedTensor(const Tensor& tensor, bool isOutput);
-    /// Throws InPlaceError if the tensor was written since. node: the one that made it, for
-    /// outputs.
-    Tensor unpack(Node& node, int index) const;
-    bool defined() const { return m_tensor.defined(); }
-    const Tensor& peek() const { return m_tensor; }
-
-private:
-    Tensor m_tensor;
-    std::uint32_t m_version = 0;
-    bool m_isOutput = false;
-    bool m_requiresGrad = false;
-};
 
 /// The backward of one operator call: runs the row's VJP. One block of memory holds the node, its
 /// edges, what it saved and the call's attributes.

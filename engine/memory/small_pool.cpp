@@ -10,7 +10,7 @@ constinit thread_local SmallLists t_smallLists{};
 #ifndef TAPESCOPE_PLAIN_NEW
 namespace {
 
-constexpr std::uint16_t kKeptPerClass = 4096;
+constexpr std::uint16_t kKeptPerClass = 16384;
 
 /// Opens the thread's lists, and empties them when it ends: late statics still free tensors then.
 struct ListsOwner {

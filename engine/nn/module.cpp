@@ -44,11 +44,11 @@ Tensor Module::call(const Tensor& x, Site site) {
     Context& context = *state.context;
     const ModuleFrame* frame = context.internFrame(state.module, m_path, m_typeName, site);
     const FrameScope scope(state, frame);
-    if (!context.watched()) return forward(x);
+    if (!context.watched()) return run(x);
     for (Observer* observer : context.observers()) observer->onModuleEnter(*frame);
     Tensor y;
     try {
-        y = forward(x);
+        y = run(x);
     } catch (...) {
         // Observers pair enter and exit; what they may throw here must not hide why forward failed.
         for (Observer* observer : context.observers()) {
@@ -61,6 +61,21 @@ Tensor Module::call(const Tensor& x, Site site) {
     }
     for (Observer* observer : context.observers()) observer->onModuleExit(*frame);
     return y;
+}
+
+const std::shared_ptr<ModuleHooks>& Module::hooks() {
+    if (!m_hooks) m_hooks = std::make_shared<ModuleHooks>();
+    return m_hooks;
+}
+
+HookHandle Module::register_forward_pre_hook(ForwardPreHook hook) {
+    return {hooks(), hooks()->addBefore(std::move(hook))};
+}
+HookHandle Module::register_forward_hook(ForwardHook hook) {
+    return {hooks(), hooks()->addAfter(std::move(hook))};
+}
+HookHandle Module::register_full_backward_hook(BackwardHook hook) {
+    return {hooks(), hooks()->addBackward(std::move(hook))};
 }
 
 Site Module::callSite() {

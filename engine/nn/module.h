@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/nn/module_hooks.h"
 #include "engine/observe/context.h"
 #include "engine/tensor/tensor.h"
 
@@ -51,6 +52,12 @@ public:
     /// of the user's model.
     Tensor call(const Tensor& x, Site site = {});
     Tensor operator()(const Tensor& x, Site site = {}) { return call(x, site); }
+
+    /// Hooks around forward and on the gradients that pass this module; see module_hooks.h. They
+    /// run for call(), not for a bare forward().
+    HookHandle register_forward_pre_hook(ForwardPreHook hook);
+    HookHandle register_forward_hook(ForwardHook hook);
+    HookHandle register_full_backward_hook(BackwardHook hook);
 
     /// The configuration as shown beside the name: "1→32, 3×3, padding 1". Empty for containers and
     /// models.
@@ -144,6 +151,10 @@ private:
     std::vector<NamedTensor> m_buffers;
     std::vector<std::string> m_transient;  // buffers that are not persistent
     std::vector<std::shared_ptr<Module>> m_children;
+    std::shared_ptr<ModuleHooks> m_hooks;
+
+    const std::shared_ptr<ModuleHooks>& hooks();
+    Tensor run(const Tensor& x) { return m_hooks ? m_hooks->run(*this, x) : forward(x); }
 };
 
 }  // namespace tapescope::engine::nn

@@ -56,10 +56,15 @@ private:
     std::unique_ptr<FrameTable> m_frames;
 };
 
+class SavedTensorsHooks;
+
 /// What belongs to one thread of a run.
 struct ThreadState {
     Context* context = nullptr;
     bool gradEnabled = true;
+    bool inference = false;                         ///< InferenceMode
+    bool anomaly = false;                           ///< DetectAnomaly
+    const SavedTensorsHooks* savedHooks = nullptr;  ///< innermost
     Phase phase = Phase::Other;
     const ModuleFrame* module = nullptr;
     const BackwardFrame* backward = nullptr;
@@ -77,6 +82,10 @@ inline ThreadState& threadState() {
     if (ThreadState* state = detail::t_threadState) [[likely]]
         return *state;
     return detail::openThreadState();
+}
+/// True while a gradient is computed: operators are then the forward call's, not the user's.
+inline bool inGradient(const ThreadState& state) {
+    return state.backward && !state.backward->recomputes;
 }
 inline Context& Context::current() noexcept { return *threadState().context; }
 
@@ -109,7 +118,33 @@ private:
 class NoGradGuard final {
     GradModeGuard m_guard{false};
 };
+class EnableGradGuard final {
+    GradModeGuard m_guard{true};
+};
 inline bool grad_enabled() { return threadState().gradEnabled; }
+/// Until the enclosing guard ends, or for good.
+inline void set_grad_enabled(bool enabled) { threadState().gradEnabled = enabled; }
+
+/// with torch.inference_mode(): no graph, and tensors made here are barred from every later one.
+class InferenceMode final {
+public:
+    explicit InferenceMode(bool enabled = true)
+        : m_grad(threadState().gradEnabled), m_inference(threadState().inference) {
+        threadState().gradEnabled = !enabled;
+        threadState().inference = enabled;
+    }
+    ~InferenceMode() {
+        threadState().gradEnabled = m_grad;
+        threadState().inference = m_inference;
+    }
+    InferenceMode(const InferenceMode&) = delete;
+    InferenceMode& operator=(const InferenceMode&) = delete;
+
+private:
+    bool m_grad;
+    bool m_inference;
+};
+inline bool is_inference_mode_enabled() { return threadState().inference; }
 
 class PhaseScope final {
 public:

@@ -39,6 +39,9 @@ struct BackwardFrame {
     const ModuleFrame* module = nullptr;  ///< the forward call's
     std::span<const Tensor> gradOutputs;  ///< some may be undefined
     std::span<const Tensor> saved;        ///< what forward kept for this node
+    /// A part of forward is run again for this node (a checkpoint): operators inside keep their own
+    /// sites and modules.
+    bool recomputes = false;
 };
 
 /// Arithmetic and traffic of one call, by the operator's cost rule.

@@ -2,7 +2,9 @@
 #include "engine/ops/dispatch.h"
 
 #include "engine/amp/cast_inputs.h"
+#include "engine/autograd/checkpoint.h"
 #include "engine/autograd/node.h"
+#include "engine/autograd/view_info.h"
 #include "engine/cpu/copy.h"
 #include "engine/errors.h"
 #include "engine/observe/context.h"
@@ -178,6 +180,11 @@ Cost costOf(const OpDef& op, const OpArgs& args, std::span<const Tensor> outputs
 }
 
 void checkInplace(const OpDef& op, const Tensor& target, bool grad) {
+    if (target.impl()->inference && !threadState().inference) {
+        throw AutogradError(std::string(op.name) +
+                            ": a tensor made in inference mode is written in place outside it; "
+                            "make a clone() to get a normal tensor");
+    }
     if (!grad_enabled()) return;
     if (target.requires_grad() && target.is_leaf()) {
         throw AutogradError(std::string(op.name) +
@@ -185,12 +192,7 @@ void checkInplace(const OpDef& op, const Tensor& target, bool grad) {
                             "under NoGradGuard, or "
                             "on a copy");
     }
-    if (grad && target.impl()->isView) {
-        throw AutogradError(
-            std::string(op.name) +
-            ": a view of a tensor is written in place while gradients are recorded, which would "
-            "lose its base's gradient; write the base, or work on clone()");
-    }
+    if (target.impl()->viewKind != ViewKind::None) checkViewWrite(op, target, grad);
 }
 
 /// Runs shape rule, allocation and kernel. role: of the memory the outputs get.
@@ -199,6 +201,7 @@ void execute(const OpDef& op, const OpArgs& args, const OutputMetas& metas, Memo
     out.count = metas.count;
     if (op.view) {
         out[0] = op.view(args);
+        noteView(op, args, out[0]);
         return;
     }
     const KernelFn kernel = op.kernels[static_cast<std::size_t>(DeviceKind::Cpu)];
@@ -304,7 +307,7 @@ public:
     }
     void run(const ThreadState& state, Outputs& out) {
         const MemoryRole role =
-            m_grad && !state.backward ? MemoryRole::Activation : MemoryRole::Temporary;
+            m_grad && !inGradient(state) ? MemoryRole::Activation : MemoryRole::Temporary;
         execute(m_op, args, m_metas, role, out);
     }
     void record(std::uint64_t forwardId, Outputs& out) {
@@ -329,11 +332,12 @@ OpCall eventOf(const OpDef& op, std::span<const Tensor* const> inputs, const Att
     OpCall event;
     event.op = &op;
     event.id = state.context->nextOpId();
-    event.parentId = state.backward ? state.backward->forwardId : state.op ? state.op->id : 0;
+    const bool gradient = inGradient(state);
+    event.parentId = gradient ? state.backward->forwardId : state.op ? state.op->id : 0;
     event.inputs = inputs;
     event.attrs = &attrs;
     event.site = site;
-    event.module = state.backward ? state.backward->module : state.module;
+    event.module = gradient ? state.backward->module : state.module;
     event.backward = state.backward;
     event.phase = state.phase;
     event.step = state.context->step();
@@ -344,7 +348,7 @@ OpCall eventOf(const OpDef& op, std::span<const Tensor* const> inputs, const Att
 /// Ends a call that threw: its place is added to the message, and observers hear of it.
 [[noreturn, gnu::cold]] void fail(const Error& error, const ThreadState& state, const Site& site,
                                   const OpCall* event) {
-    const ModuleFrame* module = state.backward ? state.backward->module : state.module;
+    const ModuleFrame* module = inGradient(state) ? state.backward->module : state.module;
     const std::string place =
         placeSuffix(module ? std::string_view(module->path) : std::string_view(), site);
     // A nested conversion has already reported and placed its error.
@@ -369,10 +373,16 @@ Outputs callWatched(const OpDef& op, std::span<const Tensor* const> inputs, cons
         event.startNs = nowNs();
         call.run(state, out);
         event.endNs = nowNs();
-        call.record(event.id, out);
+        bool stop = false;
+        try {
+            call.record(event.id, out);
+        } catch (const RecomputationDone&) {  // the operator itself has run: it is told to its end
+            stop = true;
+        }
         event.outputs = out.span();
         event.cost = costOf(op, call.args, event.outputs);
         for (Observer* o : context.observers()) o->onOpEnd(event);
+        if (stop) throw RecomputationDone{};
         return out;
     } catch (const Error& error) {
         const std::uint64_t id = event.id;
@@ -400,8 +410,9 @@ Outputs callComposite(const OpDef& op, std::span<const Tensor* const> inputs, co
 Outputs call(const OpDef& op, std::span<const Tensor* const> inputs, const Attrs& attrs,
              Site site) {
     ThreadState& state = threadState();
-    if (state.backward) site = state.backward->site;  // a VJP's own lines are not the user's
-    if (amp::autocastOn && !state.backward) [[unlikely]] {
+    const bool gradient = inGradient(state);
+    if (gradient) site = state.backward->site;  // a VJP's own lines are not the user's
+    if (amp::autocastOn && !gradient) [[unlikely]] {
         if (const amp::CastInputs cast(op, inputs, site); cast.any())
             return call(op, cast.span(), attrs, site);
     }

@@ -3,6 +3,7 @@
 
 #include "engine/autograd/autograd.h"
 #include "engine/autograd/autograd_meta.h"
+#include "engine/autograd/view_info.h"
 #include "engine/errors.h"
 #include "engine/memory/small_pool.h"
 #include "engine/observe/context.h"
@@ -88,6 +89,7 @@ Ref<TensorImpl> TensorImpl::createDense(const Dims& sizes, std::int64_t numel, D
     impl->numel = numel;
     impl->dtype = dtype;
     impl->id = nextTensorId();
+    impl->inference = threadState().inference;
     return Ref<TensorImpl>::adopt(impl);
 }
 
@@ -96,6 +98,10 @@ void TensorImpl::destroy(TensorImpl* impl) noexcept {
         if (meta->retainsGrad && meta->gradFn) meta->gradFn->forgetRetained(impl);
         meta->~AutogradMeta();
         smallFree(meta, sizeof(AutogradMeta));
+    }
+    if (ViewInfo* info = impl->view) {
+        info->~ViewInfo();
+        smallFree(info, sizeof(ViewInfo));
     }
     impl->~TensorImpl();
     smallFree(impl, sizeof(TensorImpl));
@@ -108,7 +114,7 @@ AutogradMeta& TensorImpl::ensureAutograd() {
 
 Tensor makeView(const Tensor& base, const Dims& sizes, const Dims& strides, std::int64_t offset) {
     Tensor view(TensorImpl::create(base.storage(), sizes, strides, offset, base.dtype()));
-    view.impl()->isView = true;
+    view.impl()->inference = base.impl()->inference;
     return view;
 }
 
@@ -226,6 +232,11 @@ Tensor& Tensor::set_requires_grad(bool on) {
             "set_requires_grad: only floating-point tensors can require gradients, this one is " +
             std::string(dtypeName(dtype())));
     }
+    if (on && m_impl->inference && !threadState().inference) {
+        throw AutogradError(
+            "set_requires_grad: this tensor was made in inference mode and cannot require a "
+            "gradient outside it; make a clone() to get a normal tensor");
+    }
     if (!is_leaf()) {
         throw AutogradError(
             "set_requires_grad: this tensor was computed by " + std::string(grad_fn()->name()) +
@@ -235,9 +246,7 @@ Tensor& Tensor::set_requires_grad(bool on) {
     return *this;
 }
 
-bool Tensor::is_leaf() const noexcept {
-    return !m_impl || !m_impl->autograd || !m_impl->autograd->gradFn;
-}
+bool Tensor::is_leaf() const noexcept { return !grad_fn(); }
 
 Tensor Tensor::grad() const {
     const TensorImpl& t = value();
@@ -254,6 +263,7 @@ void Tensor::set_grad(Tensor g) const {
 
 const Ref<Node>& Tensor::grad_fn() const noexcept {
     static const Ref<Node> none;
+    if (m_impl && m_impl->view && m_impl->viewIsStale()) refreshViewHistory(*m_impl);
     return m_impl && m_impl->autograd ? m_impl->autograd->gradFn : none;
 }
 
@@ -269,23 +279,39 @@ void Tensor::retain_grad() const {
     m_impl->autograd->gradFn->retainGradFor(m_impl.get());
 }
 
+bool Tensor::retains_grad() const noexcept {
+    return m_impl && m_impl->autograd && m_impl->autograd->retainsGrad;
+}
+
+Tensor Tensor::base() const { return value().view ? value().view->base : Tensor(); }
+
 int Tensor::register_hook(std::function<Tensor(const Tensor&)> fn) const {
     if (!requires_grad())
         throw AutogradError("register_hook: the tensor does not require a gradient");
-    AutogradMeta& meta = m_impl->ensureAutograd();
-    if (meta.gradFn) return meta.gradFn->addHook(meta.outputNr, std::move(fn));
-    if (!meta.hooks) meta.hooks = std::make_unique<AutogradMeta::LeafHooks>();
-    const int id = meta.hooks->nextId++;
-    meta.hooks->onGradient.emplace_back(id, std::move(fn));
-    return id;
+    if (const Ref<Node>& maker = grad_fn()) return maker->addHook(output_nr(), std::move(fn));
+    AutogradMeta::LeafHooks& hooks = m_impl->ensureAutograd().ensureHooks();
+    hooks.onGradient.emplace_back(hooks.nextId, std::move(fn));
+    return hooks.nextId++;
+}
+
+int Tensor::register_post_accumulate_grad_hook(std::function<void(const Tensor&)> fn) const {
+    if (!requires_grad() || !is_leaf()) {
+        throw AutogradError(
+            "register_post_accumulate_grad_hook: only a leaf that requires a gradient accumulates "
+            "one; use register_hook for the gradient of an inner tensor");
+    }
+    AutogradMeta::LeafHooks& hooks = m_impl->ensureAutograd().ensureHooks();
+    hooks.onAccumulated.emplace_back(hooks.nextId, std::move(fn));
+    return hooks.nextId++;
 }
 
 void Tensor::remove_hook(int id) const {
     if (!m_impl || !m_impl->autograd) return;
     AutogradMeta& meta = *m_impl->autograd;
     if (meta.gradFn) return meta.gradFn->removeHook(id);
-    if (meta.hooks)
-        std::erase_if(meta.hooks->onGradient, [id](const auto& h) { return h.first == id; });
+    if (!meta.hooks) return;
+    std::erase_if(meta.hooks->onGradient, [id](const auto& h) { return h.first == id; });
+    std::erase_if(meta.hooks->onAccumulated, [id](const auto& h) { return h.first == id; });
 }
 
 void Tensor::backward(const Tensor& gradient, bool retain_graph, bool create_graph,
@@ -296,8 +322,22 @@ void Tensor::backward(const Tensor& gradient, bool retain_graph, bool create_gra
 Tensor Tensor::detach() const {
     const TensorImpl& t = value();
     Tensor out(TensorImpl::create(t.storage, t.sizes, t.strides, t.offset, t.dtype));
-    out.impl()->isView = t.isView;
+    out.impl()->inference = t.inference;
     return out;
+}
+
+Tensor& Tensor::detach_() {
+    if (value().view) {
+        throw AutogradError(
+            "detach_: a view cannot be cut off its graph in place, its base would still lead "
+            "there; use detach()");
+    }
+    if (AutogradMeta* meta = m_impl->autograd) {
+        if (meta->gradFn) meta->replaceHistory(*m_impl, nullptr, 0);
+        meta->retainsGrad = false;
+    }
+    m_impl->requiresGrad = false;
+    return *this;
 }
 
 }  // namespace tapescope::engine

@@ -79,9 +79,18 @@ public:
     template <class T = double>
     std::vector<T> to_vector() const;
 
-    bool requires_grad() const noexcept { return m_impl && m_impl->requiresGrad; }
+    bool requires_grad() const noexcept {
+        if (!m_impl) return false;
+        return m_impl->requiresGrad || (m_impl->view && m_impl->viewIsStale());
+    }
     /// Throws AutogradError for an integral tensor or a non-leaf. Returns *this.
     Tensor& set_requires_grad(bool on);
+    Tensor& requires_grad_(bool on = true) { return set_requires_grad(on); }
+    /// True for a tensor made in inference mode (and its views).
+    bool is_inference() const { return value().inference; }
+    /// True for a view whose writes reach its base's graph; base() is that tensor, else undefined.
+    bool is_view() const { return value().view != nullptr; }
+    Tensor base() const;
     bool is_leaf() const noexcept;
     /// The accumulated gradient of a leaf (or of a tensor with retain_grad); undefined before
     /// backward.
@@ -91,15 +100,21 @@ public:
     int output_nr() const noexcept;
     /// Keeps the gradient of a non-leaf in grad() after backward.
     void retain_grad() const;
+    bool retains_grad() const noexcept;
     /// fn gets the gradient of this tensor during backward and may return a replacement (or an
     /// undefined tensor). Returns an id for remove_hook.
     int register_hook(std::function<Tensor(const Tensor&)> fn) const;
     void remove_hook(int id) const;
+    /// fn gets this leaf each time its grad() has taken in a gradient (to step and drop it at
+    /// once). Throws AutogradError for a non-leaf. Returns an id for remove_hook.
+    int register_post_accumulate_grad_hook(std::function<void(const Tensor&)> fn) const;
     /// Accumulates gradients into the leaves. gradient may be omitted for a 1-element tensor.
     void backward(const Tensor& gradient = {}, bool retain_graph = false, bool create_graph = false,
                   Site site = {}) const;
     /// Same data and version counter, no graph.
     Tensor detach() const;
+    /// Cuts this tensor itself off its graph: a leaf from now on. Throws AutogradError for a view.
+    Tensor& detach_();
 
     const Ref<Storage>& storage() const { return value().storage; }
     void set_role(MemoryRole role) const { storage()->setRole(role); }

@@ -12,6 +12,15 @@ namespace tapescope::engine {
 
 class Tensor;
 struct AutogradMeta;
+struct ViewInfo;
+
+/// How autograd treats writes through a view.
+enum class ViewKind : std::uint8_t {
+    None,      ///< not a view, or cut off from its base (detach)
+    Tracked,   ///< a write rebuilds the base's graph
+    NoGrad,    ///< made under NoGradGuard: whether a write is to be recorded is ambiguous
+    Inference  ///< of a normal tensor, made in inference mode
+};
 
 /// The state behind a Tensor handle. For the engine's own code; users see Tensor. Complete where
 /// Tensor is, so that copying, dropping and asking a handle need no call.
@@ -40,10 +49,16 @@ struct TensorImpl final : RefCounted {
     bool requiresGrad = false;
     /// A C++ number used as an operand: takes part in type promotion only by its category.
     bool wrappedNumber = false;
-    /// A view of another tensor: in-place writes through it need the base's graph rebuilt.
-    bool isView = false;
+    /// Made in inference mode: never part of a graph.
+    bool inference = false;
+    ViewKind viewKind = ViewKind::None;
+    /// Owned; of tracked views only.
+    ViewInfo* view = nullptr;
     /// Owned; null until autograd needs it.
     AutogradMeta* autograd = nullptr;
+
+    /// A tracked view's base got a new history since the view last looked: the view's own is stale.
+    bool viewIsStale() const noexcept;
 
 private:
     TensorImpl() = default;
