@@ -2,6 +2,7 @@
 #include "app/adapter/serve.h"
 #include "app/cli/commands.h"
 #include "app/cli/interrupt.h"
+#include "app/cli/packs_option.h"
 #include "app/runner/training_run.h"
 
 #include <array>
@@ -12,11 +13,12 @@ namespace {
 const std::array kOptions{
     OptionDef{"--port", "N",
               "listen on 127.0.0.1:N instead of stdin and stdout; 0 = any free port"},
-    OptionDef{"--sessions", "N", "with --port: end after N sessions"}};
+    OptionDef{"--sessions", "N", "with --port: end after N sessions"}, kPackOption};
 
 int run(const Arguments& args, const std::string&) {
     const auto port = args.integer("--port", 0, 65535);
     const auto sessions = args.integer("--sessions", 1, 1'000'000);
+    loadPacks(args);
     if (!port) {
         if (sessions) throw CommandLineError("tapescope dap: --sessions goes with --port");
         return serveStdio(builtinModels());

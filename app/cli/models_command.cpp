@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/cli/commands.h"
+#include "app/cli/packs_option.h"
 #include "app/runner/training_run.h"
 
 #include <array>
@@ -11,7 +12,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-const std::array kOptions{OptionDef{"--json", "", "for programs"}};
+const std::array kOptions{OptionDef{"--json", "", "for programs"}, kPackOption};
 
 ordered_json valueJson(const plugins::SettingValue& value) {
     return std::visit([](const auto& v) { return ordered_json(v); }, value);
@@ -35,6 +36,7 @@ ordered_json modelJson(const plugins::ModelEntry& entry) {
 }
 
 int run(const Arguments& args, const std::string&) {
+    loadPacks(args);
     const auto& entries = builtinModels().entries();
     if (args.has("--json")) {
         ordered_json all = ordered_json::array();

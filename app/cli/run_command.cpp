@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/cli/commands.h"
 #include "app/cli/interrupt.h"
+#include "app/cli/packs_option.h"
 #include "app/cli/progress.h"
 #include "app/runner/training_run.h"
 
@@ -17,6 +18,7 @@ const std::array kOptions{
     OptionDef{"--force", "", "replace F if it exists"},
     OptionDef{"--set", "NAME=VALUE", "a hyper-parameter; may be repeated", true},
     OptionDef{"--data", "DIR", "folder with the model's data files"},
+    kPackOption,
     OptionDef{"--quiet", "", "no progress"}};
 
 std::pair<std::string, std::string> splitSetting(const std::string& text) {
@@ -39,6 +41,7 @@ void printResult(const RunResult& result, const RunOptions& options) {
 }
 
 int run(const Arguments& args, const std::string& commandLine) {
+    loadPacks(args);
     RunOptions options;
     options.model = args.positionals()[0];
     options.steps = args.integer("--steps", 1, 1'000'000'000'000);

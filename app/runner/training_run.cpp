@@ -4,7 +4,6 @@
 #include "app/runner/environment.h"
 #include "app/runner/run_log.h"
 #include "engine/errors.h"
-#include "plugins/models/register.h"
 
 #include <chrono>
 #include <exception>
@@ -221,15 +220,6 @@ RunResult TrainingRun::run(const RunHooks& hooks, std::stop_token stop) {
 
 storage::Status TrainingRun::flush() {
     return m_impl->recorder ? m_impl->recorder->flush() : storage::Status();
-}
-
-const plugins::ModelRegistry& builtinModels() {
-    static const plugins::ModelRegistry registry = [] {
-        plugins::ModelRegistry models;
-        plugins::registerModelPack(models);
-        return models;
-    }();
-    return registry;
 }
 
 }  // namespace tapescope::app

@@ -99,7 +99,7 @@ private:
     std::unique_ptr<Impl> m_impl;
 };
 
-/// Every model this program carries.
+/// Every model this program carries or has loaded (app/runner/packs.h).
 const plugins::ModelRegistry& builtinModels();
 
 }  // namespace tapescope::app
