@@ -118,6 +118,7 @@ TEST(Backward, InsideABackwardHookDoesNotDisturbTheOuterOne) {
     const Tensor y = shared * 3.0;
     Values inner;
     y.register_hook([&](const Tensor&) -> Tensor {
+        const EnableGradGuard guard;
         const Tensor again = shared * 1.0;
         inner = grad(std::span(&again, 1), std::span(&x, 1), {}, true)[0].to_vector();
         return {};
