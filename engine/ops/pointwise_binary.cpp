@@ -170,7 +170,12 @@ Operand::Operand(double number, Site s) : tensor(wrappedNumber(number)), site(s)
 
 Tensor add(const Tensor& a, const Tensor& b, Site site) { return call1(kAdd, {&a, &b}, {}, site); }
 Tensor sub(const Tensor& a, const Tensor& b, Site site) { return call1(kSub, {&a, &b}, {}, site); }
-Tensor mul(const Tensor& a, const Tensor& b, Site site) { return call1(kMul, {&a, &b}, {}, site); }
+Tensor mul(const Tensor& a, const Tensor& b, Site site) {
+    // The number second, as Python's 2 * x calls it.
+    const bool turned =
+        a.defined() && b.defined() && a.impl()->wrappedNumber && !b.impl()->wrappedNumber;
+    return turned ? call1(kMul, {&b, &a}, {}, site) : call1(kMul, {&a, &b}, {}, site);
+}
 Tensor div(const Tensor& a, const Tensor& b, Site site) { return call1(kDiv, {&a, &b}, {}, site); }
 Tensor pow(const Tensor& a, const Tensor& b, Site site) { return call1(kPow, {&a, &b}, {}, site); }
 Tensor maximum(const Tensor& a, const Tensor& b, Site site) {

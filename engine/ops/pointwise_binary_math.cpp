@@ -78,6 +78,35 @@ constexpr OpDef keepingOutput(OpDef row) {
     return row;
 }
 
+/// The neighbour of a 16-bit float towards b.
+template <class T>
+T nextOf(T a, T b) {
+    const float from = a;
+    const float towards = b;
+    if (std::isnan(from)) return a;
+    if (std::isnan(towards) || from == towards) return b;
+    if (from == 0) return T::fromBits(towards < 0 ? 0x8001 : 1);
+    // Away from zero where both point the same way.
+    const int step = (from < towards) == (from > 0) ? 1 : -1;
+    return T::fromBits(static_cast<std::uint16_t>(a.bits() + step));
+}
+void nextafterKernel(const OpArgs& args, std::span<Tensor> outputs) {
+    const auto each = [&]<class T>() {
+        cpu::mapElements<T, T, T>(
+            kLibraryGrain,
+            [](T a, T b) {
+                if constexpr (kIsFloat16<T>)
+                    return nextOf(a, b);
+                else
+                    return std::nextafter(a, b);
+            },
+            outputs[0], args[0], args[1]);
+    };
+    if (outputs[0].dtype() == DType::F16) return each.operator()<Half>();
+    if (outputs[0].dtype() == DType::BF16) return each.operator()<BFloat16>();
+    visitFloating(outputs[0].dtype(), each);
+}
+
 Tensor both(const OpDef& row, const Operand& a, const Operand& b, Site site) {
     return call1(row, {&a.tensor, &b.tensor}, {}, site);
 }
@@ -105,8 +134,7 @@ constinit OpDef kLogAddExp2 =
                                constexpr T kLog2e = static_cast<T>(std::numbers::log2e);
                                return high + std::log1p(std::exp2(gap)) * kLog2e;
                            }));
-constinit OpDef kNextafter = realOnly<"nextafter">(
-    nullptr, 0, realMap2([](auto a, auto b) { return std::nextafter(a, b); }));
+constinit OpDef kNextafter = takingEveryType(realOnly<"nextafter">(nullptr, 0, nextafterKernel));
 constinit OpDef kXlogy = asReal<"xlogy">(xlogyVjp, 0b11, realMap2([](auto a, auto b) {
                                              using T = decltype(a);
                                              if (std::isnan(b)) return b;

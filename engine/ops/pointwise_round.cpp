@@ -60,8 +60,12 @@ T replacement(const Attrs& attrs, int i, T standard) {
     const double value = attrs.has(i) ? attrs.real(i) : static_cast<double>(standard);
     return std::isinf(value) ? standard : static_cast<T>(value);
 }
+/// In float32, where the largest numbers are still those of the 16-bit type.
+void nanToNumReduced(const OpArgs& args, const Tensor& out);
+
 void nanToNumKernel(const OpArgs& args, std::span<Tensor> outputs) {
     if (!isFloating(args[0].dtype())) return copyFirst(args, outputs);
+    if (isReducedFloating(args[0].dtype())) return nanToNumReduced(args, outputs[0]);
     visitFloating(outputs[0].dtype(), [&]<class T>() {
         const T nan = replacement<T>(args.attrs, 0, T(0));
         const T high = replacement<T>(args.attrs, 1, std::numeric_limits<T>::max());
@@ -74,6 +78,20 @@ void nanToNumKernel(const OpArgs& args, std::span<Tensor> outputs) {
             },
             outputs[0], args[0]);
     });
+}
+
+void nanToNumReduced(const OpArgs& args, const Tensor& out) {
+    const FloatInfo limits = finfo(args[0].dtype());
+    const auto bound = [&](int i, double standard) {
+        return args.attrs.has(i) && !std::isinf(args.attrs.real(i)) ? args.attrs.real(i) : standard;
+    };
+    const Attrs attrs{args.attrs.has(0) ? args.attrs.real(0) : 0.0, bound(1, limits.max),
+                      bound(2, limits.min)};
+    const Tensor wide = cpu::converted(args[0], DType::F32);
+    const Tensor* input = &wide;
+    Tensor result = Tensor::empty(out.sizes(), DType::F32, MemoryRole::Temporary);
+    nanToNumKernel({std::span(&input, 1), attrs}, std::span(&result, 1));
+    cpu::copyTensor(out, result);
 }
 
 /// Fn tests a floating number; constant answers for the others.
@@ -158,6 +176,7 @@ constinit OpDef kNanToNum{
     .vjp = [](const VjpArgs& a,
               Grads out) { out[0] = mul(a.grad(), to(isfinite(a.input(0)), a.grad().dtype())); },
     .saveInputs = 1,
+    .native = kComputeTypes | dtypeBit(DType::F16) | dtypeBit(DType::BF16),
     .kernels = {nanToNumKernel}};
 
 std::span<OpDef* const> roundRows() {

@@ -185,6 +185,7 @@ void loop(Int n, void* out, Int outStride, const void* first, Int aStride, const
 template <class T>
 void powLoop(Int n, void* out, Int outStride, const void* first, Int aStride, const void* second,
              Int bStride, const LoopParams& params) {
+    if (n == 0) return;  // an empty tensor has no exponent to look at
     const T exponent = *static_cast<const T*>(second);
     auto* y = static_cast<T*>(out);
     const auto* a = static_cast<const T*>(first);

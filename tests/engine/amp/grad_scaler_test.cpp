@@ -6,7 +6,9 @@
 #include "engine/ops/reduce.h"
 #include "engine/ops/shape.h"
 #include "engine/optim/adam.h"
+#include "engine/optim/adaptive.h"
 #include "engine/optim/lr_scheduler.h"
+#include "engine/optim/momentum.h"
 #include "engine/optim/sgd.h"
 
 #include <cmath>
@@ -174,6 +176,37 @@ TEST(GradScaler, RestoresItsState) {
     EXPECT_EQ(errorOf([&] { restored.load_state_dict({}); }),
               "The source state dict is empty, possibly because it was saved from a disabled "
               "instance of GradScaler.");
+}
+
+template <class T>
+class GradScalerWith : public testing::Test {};
+using Optimizers = testing::Types<optim::SGD, optim::Adam, optim::AdamW, optim::RMSprop,
+                                  optim::Adagrad, optim::Adadelta, optim::Adamax, optim::Rprop,
+                                  optim::NAdam, optim::RAdam, optim::Lion, optim::ASGD>;
+TYPED_TEST_SUITE(GradScalerWith, Optimizers);
+
+/// w after four iterations of which the second overflows if `overflow`; scale 1 for none.
+template <class T>
+std::vector<double> trained(double scale, bool overflow, bool skipped) {
+    const Tensor w = Tensor::from<float>({1.0F, -2.0F, 0.5F}, {3}).set_requires_grad(true);
+    T optimizer({w}, {.lr = 0.0625});
+    GradScaler scaler({.init_scale = scale, .backoff_factor = 0.5});
+    for (int i = 0; i < 4; ++i) {
+        if (i == 1 && skipped) continue;
+        optimizer.zero_grad();
+        scaler.scale(sum(mul(square(w), 0.5))).backward();
+        if (i == 1 && overflow) w.grad().template data<float>()[2] = INFINITY;
+        EXPECT_EQ(scaler.step(optimizer), !(i == 1 && overflow));
+        scaler.update();
+    }
+    return w.to_vector();
+}
+TYPED_TEST(GradScalerWith, TheOptimizerStepsAsWithoutScalingAndNotAtAllOnOverflow) {
+    // Powers of two scale and unscale without rounding.
+    const std::vector<double> plain = trained<TypeParam>(1, false, false);
+    EXPECT_NE(plain, (std::vector<double>{1, -2, 0.5}));
+    EXPECT_EQ(trained<TypeParam>(65536, false, false), plain);
+    EXPECT_EQ(trained<TypeParam>(65536, true, false), trained<TypeParam>(1, false, true));
 }
 
 /// User case R11: the true gradient of w is 2, stored as float16 after scaling.

@@ -93,6 +93,16 @@ TEST(ConvertedCall, RoundsOnce) {
     EXPECT_EQ(cumsum(x, 0).to_vector(), (Values{1, 1, 1 + 0x1p-7}));
 }
 
+TEST(ConvertedCall, ANumberKeepsItsDigitsInProducts) {
+    const Tensor x = bf16({9}, {1});
+    EXPECT_EQ(mul(x, to(Tensor::scalar(0.1), DType::BF16)).item(), 0.90234375);
+    EXPECT_EQ(mul(x, 0.1).item(), 0.8984375);
+    EXPECT_EQ((0.1 * x).item(), 0.8984375);
+    EXPECT_EQ((x * 0.1).item(), 0.8984375);
+    EXPECT_EQ(mul(x, Tensor::scalar(0.1)).item(), 0.8984375);
+    EXPECT_EQ(mul_(bf16({9}, {1}), Tensor::scalar(0.1)).item(), 0.8984375);
+}
+
 TEST(ConvertedCall, SmallIntegersWrap) {
     const Tensor x = to(Tensor::from<float>({100, -128, 127}, {3}), DType::I8);
     EXPECT_EQ(add(x, x).to_vector(), (Values{-56, 0, -2}));
