@@ -53,7 +53,8 @@ std::vector<std::string> nearestNames(std::string_view name,
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<std::string> out;
     for (const auto& [distance, candidate] : scored) {
-        if (static_cast<int>(out.size()) == count) break;
+        // With hundreds of names something is always a little alike: only the nearest are meant.
+        if (static_cast<int>(out.size()) == count || distance > scored.front().first) break;
         out.push_back(*candidate);
     }
     return out;

@@ -5,6 +5,9 @@
 
 namespace tapescope::engine::cpu {
 
+/// Samples across one bin, at most: more cannot be meant.
+inline constexpr std::int64_t kMaxRoiSamples = 512;
+
 struct RoiAlignShape {
     std::int64_t batch = 0;
     std::int64_t channels = 0;

@@ -36,7 +36,7 @@ void executeConverted(const OpDef& op, KernelFn kernel, const OpArgs& args,
     }
     const OpArgs converted{pointers, args.attrs};
     std::array<Tensor, kMaxOutputs> results;
-    for (int i = 0; i < metas.count; ++i) {
+    for (int i = 0; i < metas.count && !metas.dynamic; ++i) {
         const TensorMeta& meta = metas.metas[static_cast<unsigned>(i)];
         Tensor& result = results[static_cast<unsigned>(i)];
         if (op.inplace) {
@@ -52,11 +52,12 @@ void executeConverted(const OpDef& op, KernelFn kernel, const OpArgs& args,
     kernel(converted, {results.data(), static_cast<std::size_t>(metas.count)});
     for (int i = 0; i < metas.count && !op.inplace; ++i) {
         const Tensor& result = results[static_cast<unsigned>(i)];
-        if (same(result, out[i])) continue;
-        if (result.sizes() == out[i].sizes()) {
+        if (metas.dynamic) {  // the kernel has allocated it
+            const DType dtype = metas.metas[static_cast<unsigned>(i)].dtype;
+            out[i] = result.dtype() == dtype ? result : cpu::converted(result, dtype);
+            out[i].set_role(role);
+        } else if (!same(result, out[i])) {
             cpu::copyTensor(out[i], result);
-        } else {  // only the kernel knew the sizes
-            out[i] = cpu::converted(result, metas.metas[static_cast<unsigned>(i)].dtype);
         }
     }
     for (std::size_t i = 0; i < count; ++i) {

@@ -52,6 +52,9 @@ RoiAlignShape roiShape(std::string_view op, const Dims& input, const Tensor& box
     s.aligned = attrs.flag(first + 3);
     if (!(s.scale > 0) || std::isinf(s.scale))
         throw Error(message(op, ": spatial_scale must be positive and finite"));
+    if (s.samplingRatio > cpu::kMaxRoiSamples)
+        throw Error(message(op, ": sampling_ratio ", s.samplingRatio, " is more than ",
+                            cpu::kMaxRoiSamples, " samples across a bin"));
     checkSizes(op, {s.boxes, s.channels, s.binRows, s.binColumns});
     return s;
 }
@@ -138,7 +141,8 @@ constinit OpDef kNms{.name = "nms",
                      .family = Family::Nn,
                      .args = kScored,
                      .attrs = kThreshold,
-                     .composite = composeOne<nmsComposite>};
+                     .composite = composeOne<nmsComposite>,
+                     .compositeGrad = false};
 
 Tensor roi_align(const Tensor& input, const Tensor& boxes, const RoiAlignOptions& o, Site site) {
     return call1(kRoiAlign, {&input, &boxes},

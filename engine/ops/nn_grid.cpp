@@ -240,7 +240,9 @@ Tensor affine_grid(const Tensor& theta, const Dims& size, bool align_corners, Si
         count = checkedMul(kName, count, size[2 + d]);
     }
     // Rows (x, y, 1) or (x, y, z, 1).
-    std::vector<double> base(static_cast<std::size_t>(count * (rank + 1)), 1.0);
+    const Tensor rows = Tensor::empty({1, count, rank + 1}, DType::F64, MemoryRole::Temporary);
+    double* base = rows.data<double>();
+    std::fill_n(base, rows.numel(), 1.0);
     for (std::int64_t i = 0; i < count; ++i) {
         std::int64_t rest = i;
         for (int d = rank - 1; d >= 0; --d) {
@@ -253,11 +255,10 @@ Tensor affine_grid(const Tensor& theta, const Dims& size, bool align_corners, Si
                 x = n > 1 ? 2 * at / (length - 1) - 1 : 0;
             else
                 x = (2 * at + 1) / length - 1;
-            base[static_cast<std::size_t>(i * (rank + 1) + (rank - 1 - d))] = x;
+            base[i * (rank + 1) + (rank - 1 - d)] = x;
         }
     }
-    const Tensor points = to(
-        Tensor::from<double>(std::span<const double>(base), {1, count, rank + 1}), theta.dtype());
+    const Tensor points = to(rows, theta.dtype());
     const Tensor grid = matmul(points, transpose(theta, 1, 2, site), site);
     Dims sizes{size[0]};
     for (int d = 0; d < rank; ++d) sizes.push_back(size[2 + d]);

@@ -185,7 +185,7 @@ struct OpDef {
     int typesFrom = 0;  ///< the type rule applies to inputs from here on (1 for where's condition)
     InferFn infer =
         nullptr;  ///< shape and dtype rule; throws ShapeError/DTypeError/IndexError. Needs no data
-    ViewFn view = nullptr;  ///< instead of a kernel: the output aliases input 0
+    ViewFn view = nullptr;         ///< instead of a kernel: the output aliases input 0
     VjpFn vjp = nullptr;           ///< null: not differentiable
     std::uint32_t saveInputs = 0;  ///< bit i: the VJP reads input i
     std::uint32_t saveOutputs = 0;

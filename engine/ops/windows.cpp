@@ -111,6 +111,7 @@ void checkGeometry(std::string_view op, const Dims& sizes, const Dims& strides,
     std::int64_t last = offset;
     for (int d = 0; d < sizes.size(); ++d)
         if (sizes[d] > 0) last = checkedAdd(op, last, checkedMul(op, sizes[d] - 1, strides[d]));
+    checkedAdd(op, last, 1);  // one past the last is calculated with, too
 }
 ViewPlan planAsStrided(const OpArgs& a) {
     const Tensor& x = a[0];

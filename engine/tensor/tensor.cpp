@@ -211,15 +211,22 @@ double Tensor::item() const {
         dtype(), [&]<class T>() { return static_cast<double>(*static_cast<T*>(data_ptr())); });
 }
 
+namespace {
+
+template <class S, class T>
+void convertInto(const TensorImpl& t, std::vector<T>& out) {
+    const auto* base = static_cast<const S*>(t.storage->data());
+    forEachOffset(t, [&](std::int64_t offset) { out.push_back(static_cast<T>(base[offset])); });
+}
+
+}  // namespace
+
 template <class T>
 std::vector<T> Tensor::to_vector() const {
     const TensorImpl& t = value();
     std::vector<T> out;
     out.reserve(static_cast<std::size_t>(t.numel));
-    visitEveryDType(t.dtype, [&]<class S>() {
-        const auto* base = static_cast<const S*>(t.storage->data());
-        forEachOffset(t, [&](std::int64_t offset) { out.push_back(static_cast<T>(base[offset])); });
-    });
+    visitEveryDType(t.dtype, [&]<class S>() { convertInto<S>(t, out); });
     return out;
 }
 template std::vector<double> Tensor::to_vector() const;

@@ -160,7 +160,7 @@ TEST(Session, VerifiesFunctionBreakpointsAgainstTheModel) {
     client.ask("launch", {{"model", "tiny"}});
     const Json answer =
         client.ask("setFunctionBreakpoints",
-                   functions({"conv2d", "conv", "fc: linear", "backward:conv2d", "conv3d", "fd"}));
+                   functions({"conv2d", "conv", "fc: linear", "backward:conv2d", "conv4d", "fd"}));
     const std::vector<Json> list = answer["breakpoints"];
     ASSERT_EQ(list.size(), 6U);
     for (std::size_t i = 0; i < 4; ++i) {

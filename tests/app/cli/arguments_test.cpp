@@ -39,7 +39,7 @@ TEST(Arguments, EverythingAfterTwoDashesIsPositional) {
 
 TEST(Arguments, MistakesAreNamedWithWhatWouldBeRight) {
     EXPECT_EQ(errorOf({"m", "--step", "5"}),
-              "tapescope run: unknown option --step; did you mean --steps or --set?");
+              "tapescope run: unknown option --step; did you mean --steps?");
     EXPECT_EQ(errorOf({"m", "--steps"}), "tapescope run: --steps needs a value: --steps N");
     EXPECT_EQ(errorOf({"m", "--steps", "1", "--steps", "2"}),
               "tapescope run: --steps is given twice");

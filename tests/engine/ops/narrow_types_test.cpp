@@ -71,7 +71,9 @@ void expectRounded(const Tensor& actual, const Tensor& wide, DType narrow,
         EXPECT_EQ(actual.to_vector(), wide.to_vector()) << what;
         return;
     }
-    ASSERT_TRUE(actual.dtype() == narrow || actual.dtype() == wide.dtype())
+    // bincount gives float64 for whatever weights.
+    ASSERT_TRUE(actual.dtype() == narrow || actual.dtype() == wide.dtype() ||
+                actual.dtype() == DType::F64)
         << what << ": " << dtypeName(actual.dtype());
     const auto got = actual.to_vector();
     const auto want = cpu::converted(wide, narrow).to_vector();
@@ -89,7 +91,16 @@ void expectRounded(const Tensor& actual, const Tensor& wide, DType narrow,
 
 class NarrowTypes : public testing::TestWithParam<std::string> {};
 
+/// Operators that mean the type itself (its largest number, its next one), and composites whose
+/// steps are told apart by rounding: an eps that is 0 in float16, a coordinate between two pixels.
+bool dependsOnTheType(std::string_view op) {
+    static constexpr std::string_view kNames[] = {"nan_to_num", "nextafter", "normalize",
+                                                  "cosine_similarity", "grid_sample"};
+    return std::find(std::begin(kNames), std::end(kNames), op) != std::end(kNames);
+}
+
 TEST_P(NarrowTypes, Of16BitsAreTheFloat32OperatorRounded) {
+    if (dependsOnTheType(GetParam())) return;
     for (const OperatorCase& c : operatorCases()) {
         if (c.op != GetParam() || !holdsTensors(c, DType::F32)) continue;
         for (const DType narrow : {DType::BF16, DType::F16}) {
