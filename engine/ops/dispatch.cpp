@@ -25,6 +25,14 @@ class PreparedInputs {
 public:
     PreparedInputs(const OpDef& op, std::span<const Tensor* const> given, Site site)
         : m_inputs(given) {
+        convert(op, given, site);
+        if (op.inplace && op.saveInputs > 1U) keepShared(op, site);
+    }
+
+    std::span<const Tensor* const> span() const { return m_inputs; }
+
+private:
+    void convert(const OpDef& op, std::span<const Tensor* const> given, Site site) {
         if (isSimple(op, given)) return;
         checkArity(op, given);
         if (op.types == TypeRule::AsIs) return;
@@ -46,9 +54,17 @@ public:
         }
     }
 
-    std::span<const Tensor* const> span() const { return m_inputs; }
+    /// An input that backward reads must not be overwritten by the operator itself (mul_(x, x)): it
+    /// gets the values in memory of their own, by an operator that gradients flow through.
+    void keepShared(const OpDef& op, Site site) {
+        if (!m_inputs[0]->defined() || !needsGrad(op, m_inputs)) return;
+        for (std::size_t i = 1; i < m_inputs.size(); ++i) {
+            const Tensor& t = *m_inputs[i];
+            if (t.defined() && (op.saveInputs >> i & 1U) && t.storage() == m_inputs[0]->storage())
+                replace(i, clone(t, site));
+        }
+    }
 
-private:
     /// True where nothing can be missing and nothing is to be converted: every argument is there,
     /// of one dtype, and none is a bare number.
     static bool isSimple(const OpDef& op, std::span<const Tensor* const> given) {

@@ -5,10 +5,12 @@
 #include "engine/errors.h"
 #include "engine/observe/context.h"
 #include "engine/ops/pointwise.h"
+#include "engine/ops/pointwise_inplace.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/shape.h"
 #include "tests/engine/ops/message_of.h"
 
+#include <functional>
 #include <gtest/gtest.h>
 #include <string>
 #include <vector>
@@ -237,6 +239,21 @@ TEST(GradMode, GuardsNestAndTheSwitchLastsToTheEndOfTheGuard) {
         set_grad_enabled(true);
     }
     EXPECT_TRUE(grad_enabled());
+}
+
+TEST(InPlace, AnOperandThatSharesTheTargetsMemoryKeepsItsValuesForBackward) {
+    const auto gradient = [](const std::function<void(const Tensor&)>& write) {
+        const Tensor x = full({2}, 3, {.requires_grad = true});
+        const Tensor y = x * 1.0;
+        write(y);
+        sum(y).backward();
+        return x.grad().to_vector();
+    };
+    // d x^2 = 2 x; d (x + x^2) = 1 + 2 x; d (x / x) = 0.
+    EXPECT_EQ(gradient([](const Tensor& y) { mul_(y, y); }), (Values{6, 6}));
+    EXPECT_EQ(gradient([](const Tensor& y) { mul_(y, view(y, {2})); }), (Values{6, 6}));
+    EXPECT_EQ(gradient([](const Tensor& y) { addcmul_(y, y, y); }), (Values{7, 7}));
+    EXPECT_EQ(gradient([](const Tensor& y) { div_(y, y); }), (Values{0, 0}));
 }
 
 }  // namespace
