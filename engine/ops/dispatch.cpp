@@ -287,20 +287,6 @@ template <class E>
 
 }  // namespace
 
-void rethrowPlaced(Site site) {
-    const ThreadState& state = threadState();
-    if (state.backward) site = state.backward->site;
-    const ModuleFrame* module = state.backward ? state.backward->module : state.module;
-    const std::string place =
-        placeSuffix(module ? std::string_view(module->path) : std::string_view(), site);
-    try {
-        throw;
-    } catch (const Error& error) {
-        if (place.empty() || std::string_view(error.what()).ends_with(place)) throw;
-    }
-    rethrow(place);
-}
-
 const Tensor& undefinedTensor() {
     static const Tensor undefined;
     return undefined;
@@ -368,7 +354,7 @@ OpCall eventOf(const OpDef& op, std::span<const Tensor* const> inputs, const Att
     const std::string place =
         placeSuffix(module ? std::string_view(module->path) : std::string_view(), site);
     // A nested conversion has already reported and placed its error.
-    if (!place.empty() && std::string_view(error.what()).ends_with(place)) throw;
+    if (place.empty() ? event == nullptr : std::string_view(error.what()).ends_with(place)) throw;
     if (event) {
         const std::string message = error.what() + place;
         for (Observer* o : state.context->observers()) o->onOpError(*event, message);
@@ -422,6 +408,16 @@ Outputs callComposite(const OpDef& op, std::span<const Tensor* const> inputs, co
 }
 
 }  // namespace
+
+void rethrowPlaced(Site site) {
+    const ThreadState& state = threadState();
+    if (inGradient(state)) site = state.backward->site;
+    try {
+        throw;
+    } catch (const Error& error) {
+        fail(error, state, site, nullptr);
+    }
+}
 
 Outputs call(const OpDef& op, std::span<const Tensor* const> inputs, const Attrs& attrs,
              Site site) {

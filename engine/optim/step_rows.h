@@ -6,6 +6,8 @@
 #include "engine/tensor/tensor.h"
 
 #include <initializer_list>
+#include <span>
+#include <string_view>
 
 namespace tapescope::engine {
 
@@ -38,6 +40,20 @@ Cost optimStepCost(const OpArgs& args, double flopsPerElement);
 template <int flops>
 Cost stepCost(const OpArgs& args, std::span<const Tensor>) {
     return optimStepCost(args, flops);
+}
+
+/// The row of a step: row is the very row that is defined.
+template <const OpDef& row, class Loop, int flops>
+constexpr OpDef stepRow(std::string_view name, std::span<const ArgDef> args,
+                        std::span<const AttrDef> attrs) {
+    return {.name = name,
+            .family = Family::Nn,
+            .args = args,
+            .attrs = attrs,
+            .infer = inferStep<row>,
+            .inplace = true,
+            .cost = stepCost<flops>,
+            .kernels = {stepKernel<Loop>}};
 }
 
 /// The gradient made dense and the call.

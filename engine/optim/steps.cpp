@@ -126,14 +126,8 @@ struct AdamLoop {
 };
 
 extern OpDef kAdamStepOp;
-constinit OpDef kAdamStepOp{.name = "adam_step_",
-                            .family = Family::Nn,
-                            .args = kAdamArgs,
-                            .attrs = kAdamAttrs,
-                            .infer = inferStep<kAdamStepOp>,
-                            .inplace = true,
-                            .cost = stepCost<15>,
-                            .kernels = {stepKernel<AdamLoop>}};
+constinit OpDef kAdamStepOp =
+    stepRow<kAdamStepOp, AdamLoop, 15>("adam_step_", kAdamArgs, kAdamAttrs);
 
 }  // namespace
 

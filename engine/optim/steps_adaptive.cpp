@@ -198,46 +198,16 @@ struct RpropLoop {
 
 }  // namespace
 
-constinit OpDef kRmspropStepOp{.name = "rmsprop_step_",
-                               .family = Family::Nn,
-                               .args = kRmspropArgs,
-                               .attrs = kRmspropAttrs,
-                               .infer = inferStep<kRmspropStepOp>,
-                               .inplace = true,
-                               .cost = stepCost<10>,
-                               .kernels = {stepKernel<RmspropLoop>}};
-constinit OpDef kAdagradStepOp{.name = "adagrad_step_",
-                               .family = Family::Nn,
-                               .args = kAdagradArgs,
-                               .attrs = kAdagradAttrs,
-                               .infer = inferStep<kAdagradStepOp>,
-                               .inplace = true,
-                               .cost = stepCost<9>,
-                               .kernels = {stepKernel<AdagradLoop>}};
-constinit OpDef kAdadeltaStepOp{.name = "adadelta_step_",
-                                .family = Family::Nn,
-                                .args = kAdadeltaArgs,
-                                .attrs = kAdadeltaAttrs,
-                                .infer = inferStep<kAdadeltaStepOp>,
-                                .inplace = true,
-                                .cost = stepCost<18>,
-                                .kernels = {stepKernel<AdadeltaLoop>}};
-constinit OpDef kAdamaxStepOp{.name = "adamax_step_",
-                              .family = Family::Nn,
-                              .args = kAdamaxArgs,
-                              .attrs = kAdamaxAttrs,
-                              .infer = inferStep<kAdamaxStepOp>,
-                              .inplace = true,
-                              .cost = stepCost<12>,
-                              .kernels = {stepKernel<AdamaxLoop>}};
-constinit OpDef kRpropStepOp{.name = "rprop_step_",
-                             .family = Family::Nn,
-                             .args = kRpropArgs,
-                             .attrs = kRpropAttrs,
-                             .infer = inferStep<kRpropStepOp>,
-                             .inplace = true,
-                             .cost = stepCost<7>,
-                             .kernels = {stepKernel<RpropLoop>}};
+constinit OpDef kRmspropStepOp =
+    stepRow<kRmspropStepOp, RmspropLoop, 10>("rmsprop_step_", kRmspropArgs, kRmspropAttrs);
+constinit OpDef kAdagradStepOp =
+    stepRow<kAdagradStepOp, AdagradLoop, 9>("adagrad_step_", kAdagradArgs, kAdagradAttrs);
+constinit OpDef kAdadeltaStepOp =
+    stepRow<kAdadeltaStepOp, AdadeltaLoop, 18>("adadelta_step_", kAdadeltaArgs, kAdadeltaAttrs);
+constinit OpDef kAdamaxStepOp =
+    stepRow<kAdamaxStepOp, AdamaxLoop, 12>("adamax_step_", kAdamaxArgs, kAdamaxAttrs);
+constinit OpDef kRpropStepOp =
+    stepRow<kRpropStepOp, RpropLoop, 7>("rprop_step_", kRpropArgs, kRpropAttrs);
 
 Tensor rmsprop_step_(const Tensor& param, const Tensor& grad, const Tensor& square_avg,
                      const Tensor& momentum_buffer, const Tensor& grad_avg, const RmspropStep& step,

@@ -159,38 +159,14 @@ struct AsgdLoop {
 
 }  // namespace
 
-constinit OpDef kNadamStepOp{.name = "nadam_step_",
-                             .family = Family::Nn,
-                             .args = kMomentArgs,
-                             .attrs = kNadamAttrs,
-                             .infer = inferStep<kNadamStepOp>,
-                             .inplace = true,
-                             .cost = stepCost<16>,
-                             .kernels = {stepKernel<NadamLoop>}};
-constinit OpDef kRadamStepOp{.name = "radam_step_",
-                             .family = Family::Nn,
-                             .args = kMomentArgs,
-                             .attrs = kRadamAttrs,
-                             .infer = inferStep<kRadamStepOp>,
-                             .inplace = true,
-                             .cost = stepCost<14>,
-                             .kernels = {stepKernel<RadamLoop>}};
-constinit OpDef kLionStepOp{.name = "lion_step_",
-                            .family = Family::Nn,
-                            .args = kLionArgs,
-                            .attrs = kLionAttrs,
-                            .infer = inferStep<kLionStepOp>,
-                            .inplace = true,
-                            .cost = stepCost<9>,
-                            .kernels = {stepKernel<LionLoop>}};
-constinit OpDef kAsgdStepOp{.name = "asgd_step_",
-                            .family = Family::Nn,
-                            .args = kAsgdArgs,
-                            .attrs = kAsgdAttrs,
-                            .infer = inferStep<kAsgdStepOp>,
-                            .inplace = true,
-                            .cost = stepCost<8>,
-                            .kernels = {stepKernel<AsgdLoop>}};
+constinit OpDef kNadamStepOp =
+    stepRow<kNadamStepOp, NadamLoop, 16>("nadam_step_", kMomentArgs, kNadamAttrs);
+constinit OpDef kRadamStepOp =
+    stepRow<kRadamStepOp, RadamLoop, 14>("radam_step_", kMomentArgs, kRadamAttrs);
+constinit OpDef kLionStepOp =
+    stepRow<kLionStepOp, LionLoop, 9>("lion_step_", kLionArgs, kLionAttrs);
+constinit OpDef kAsgdStepOp =
+    stepRow<kAsgdStepOp, AsgdLoop, 8>("asgd_step_", kAsgdArgs, kAsgdAttrs);
 
 Tensor nadam_step_(const Tensor& param, const Tensor& grad, const Tensor& exp_avg,
                    const Tensor& exp_avg_sq, const NadamStep& step, Site site) {
