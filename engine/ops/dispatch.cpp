@@ -257,34 +257,6 @@ private:
     const OpCall* m_saved;
 };
 
-template <class E>
-[[noreturn]] void rethrowWithPlace(const E& error, const std::string& place) {
-    throw E(error.what() + place);
-}
-
-/// Adds " (in module …, at …)" once, keeping the exception's type.
-[[noreturn]] void rethrow(const std::string& place) {
-    try {
-        throw;
-    } catch (const ShapeError& e) {
-        rethrowWithPlace(e, place);
-    } catch (const DTypeError& e) {
-        rethrowWithPlace(e, place);
-    } catch (const IndexError& e) {
-        rethrowWithPlace(e, place);
-    } catch (const InPlaceError& e) {
-        rethrowWithPlace(e, place);
-    } catch (const AutogradError& e) {
-        rethrowWithPlace(e, place);
-    } catch (const LinAlgError& e) {
-        rethrowWithPlace(e, place);
-    } catch (const OutOfMemoryError& e) {
-        rethrowWithPlace(e, place);
-    } catch (const Error& e) {
-        rethrowWithPlace(e, place);
-    }
-}
-
 }  // namespace
 
 const Tensor& undefinedTensor() {
@@ -359,7 +331,7 @@ OpCall eventOf(const OpDef& op, std::span<const Tensor* const> inputs, const Att
         const std::string message = error.what() + place;
         for (Observer* o : state.context->observers()) o->onOpError(*event, message);
     }
-    rethrow(place);
+    error.raiseWith(place);
 }
 
 Outputs callWatched(const OpDef& op, std::span<const Tensor* const> inputs, const Attrs& attrs,

@@ -7,9 +7,9 @@ namespace tapescope::engine {
 
 /// A matrix has no such decomposition: it is singular, not positive definite, or the method does
 /// not converge.
-class LinAlgError : public Error {
+class LinAlgError : public ErrorType<LinAlgError> {
 public:
-    using Error::Error;
+    using ErrorType::ErrorType;
 };
 
 }  // namespace tapescope::engine

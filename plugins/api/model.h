@@ -19,9 +19,9 @@ namespace tapescope::plugins {
 
 /// The user named something that is not there, or left out what is needed. what() has the nearest
 /// names and the remedy.
-class UsageError : public engine::Error {
+class UsageError : public engine::ErrorType<UsageError> {
 public:
-    using Error::Error;
+    using ErrorType::ErrorType;
 };
 
 using SettingValue = std::variant<bool, std::int64_t, double, std::string>;
