@@ -129,10 +129,29 @@ void visitNumber(DType dtype, const Fn& fn) {
     });
 }
 
+/// Whether the kernels read x as it is: what stacks cost is much for a small product.
+bool isPlainMatrix(const Tensor& x) {
+    return x.dim() == 2 &&
+           (x.dtype() != DType::F32 ||
+            blasReadable(x.sizes()[0], x.sizes()[1], x.strides()[0], x.strides()[1]));
+}
+
+template <class T>
+MatrixRef<T> matrixOf(const Tensor& x) {
+    return {x.data<T>(), x.strides()[0], x.strides()[1]};
+}
+
 }  // namespace
 
 void matmulInto(const Tensor& a, const Tensor& b, const Tensor& out, bool accumulate) {
     if (out.numel() == 0) return;
+    if (isPlainMatrix(a) && isPlainMatrix(b) && a.sizes()[1] > 0) {
+        visitNumber(a.dtype(), [&]<class T>() {
+            gemmOne<T>(a.sizes()[0], b.sizes()[1], a.sizes()[1], matrixOf<T>(a), matrixOf<T>(b),
+                       out.data<T>(), accumulate);
+        });
+        return;
+    }
     Stack left = stackOf(a, false);
     const Stack right = stackOf(b, true);
     if (left.cols() == 0) {

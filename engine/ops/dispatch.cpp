@@ -214,12 +214,13 @@ void checkInplace(const OpDef& op, const Tensor& target, bool grad) {
 /// Runs shape rule, allocation and kernel. role: of the memory the outputs get.
 void execute(const OpDef& op, const OpArgs& args, const OutputMetas& metas, MemoryRole role,
              Outputs& out) {
-    out.count = metas.count;
     if (op.view) {
+        out.count = 1;
         out[0] = op.view(args);
         noteView(op, args, out[0]);
         return;
     }
+    out.count = metas.count;
     const KernelFn kernel = op.kernels[static_cast<std::size_t>(DeviceKind::Cpu)];
     if (!kernel)
         throw Error(std::string(op.name) + ": there is no kernel for this operator on cpu");
@@ -274,7 +275,7 @@ public:
         : m_op(op), m_site(site), m_prepared(op, inputs, site), args{m_prepared.span(), attrs} {
         m_grad = needsGrad(op, args.inputs);
         if (op.inplace) checkInplace(op, args[0], m_grad);
-        op.infer(args, m_metas);
+        if (!op.view) op.infer(args, m_metas);  // a view finds its sizes and strides at once
         // What an in-place operator overwrites may be needed by its own gradient; recorded, for
         // gradients of gradients.
         if (op.inplace && m_grad && (op.saveInputs & 1U)) m_overwritten = clone(args[0], site);

@@ -9,19 +9,29 @@ namespace tapescope::engine {
 Dims inferSizes(std::string_view op, const Dims& from, const Dims& sizes) {
     const std::int64_t numel = numelOf(from);
     int unknown = -1;
-    Dims known;
+    std::int64_t product = 1;
+    bool overflow = false;
+    bool zero = false;
     for (int i = 0; i < sizes.size(); ++i) {
-        if (sizes[i] == -1) {
+        const std::int64_t size = sizes[i];
+        if (size == -1) {
             if (unknown >= 0)
                 throw ShapeError(
                     message(op, ": only one size may be -1, not several as in ", sizes));
             unknown = i;
+        } else if (size < 0) {
+            throw ShapeError(message(op, ": sizes ", sizes, " must not be negative"));
+        } else if (size == 0) {
+            zero = true;
         } else {
-            known.push_back(sizes[i]);
+            overflow |= __builtin_mul_overflow(product, size, &product);
         }
     }
-    checkSizes(op, known);
-    const std::int64_t product = numelOf(known);
+    if (zero) product = 0;
+    if (!zero && overflow) {
+        std::int64_t all = 1;
+        for (const std::int64_t size : sizes) all = checkedMul(op, all, size == -1 ? 1 : size);
+    }
     Dims result = sizes;
     if (unknown < 0) {
         if (product != numel)
