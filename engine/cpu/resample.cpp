@@ -27,6 +27,13 @@ struct Taps {
     void close() { begin.push_back(static_cast<std::int64_t>(positions.size())); }
 };
 
+/// The element at or before x, within [0, last]; 0 for NaN. Scales may be so small that x is no
+/// int64.
+std::int64_t indexAt(double x, std::int64_t last) {
+    if (!(x > 0)) return 0;
+    return x >= static_cast<double>(last) ? last : static_cast<std::int64_t>(x);
+}
+
 /// Keys' cubic kernel.
 double cubic(double x, double a) {
     x = std::fabs(x);
@@ -41,8 +48,8 @@ void addAntialiased(Taps& taps, ResampleMode mode, std::int64_t in, std::int64_t
     const double stretch = std::max(step, 1.0);
     const double support = half * stretch;
     const double center = step * (static_cast<double>(i) + 0.5);
-    const auto first = std::max<std::int64_t>(static_cast<std::int64_t>(center - support + 0.5), 0);
-    const auto last = std::min(static_cast<std::int64_t>(center + support + 0.5), in);
+    const std::int64_t first = indexAt(center - support + 0.5, in);
+    const std::int64_t last = indexAt(center + support + 0.5, in);
     double total = 0;
     const std::size_t start = taps.weights.size();
     for (std::int64_t at = first; at < last; ++at) {
@@ -78,7 +85,7 @@ Taps tapsOf(const ResampleShape& s, unsigned axis) {
                 const float offset = s.mode == ResampleMode::Nearest ? 0.0F : 0.5F;
                 const float at =
                     std::floor((static_cast<float>(i) + offset) * static_cast<float>(ratio));
-                taps.add(std::min(static_cast<std::int64_t>(at), in - 1), 1);
+                taps.add(indexAt(static_cast<double>(at), in - 1), 1);
                 break;
             }
             case ResampleMode::Linear: {
@@ -87,7 +94,7 @@ Taps tapsOf(const ResampleShape& s, unsigned axis) {
                     break;
                 }
                 const double at = std::max(source(i), 0.0);
-                const std::int64_t low = std::min(static_cast<std::int64_t>(at), in - 1);
+                const std::int64_t low = indexAt(at, in - 1);
                 const double weight = std::min(at - static_cast<double>(low), 1.0);
                 taps.add(low, 1 - weight);
                 if (low + 1 < in)
@@ -104,9 +111,7 @@ Taps tapsOf(const ResampleShape& s, unsigned axis) {
                 const double at = source(i);
                 const double low = std::floor(at);
                 for (int k = -1; k <= 2; ++k)
-                    taps.add(
-                        std::clamp<std::int64_t>(static_cast<std::int64_t>(low) + k, 0, in - 1),
-                        cubic(at - low - k, -0.75));
+                    taps.add(indexAt(low + k, in - 1), cubic(at - low - k, -0.75));
                 break;
             }
         }

@@ -83,6 +83,7 @@ StridedPlan<N> planStrided(const Dims& sizes, const std::array<Dims, N>& strides
 /// plan.innerStride(k).
 template <std::size_t N, class Fn>
 void forEachRow(const StridedPlan<N>& plan, std::int64_t begin, std::int64_t end, const Fn& fn) {
+    if (begin >= end) return;  // an empty plan has sizes of 0, which divide nothing
     std::array<std::int64_t, kMaxRank> index{};
     std::array<std::int64_t, N> offsets{};
     std::int64_t rest = begin;

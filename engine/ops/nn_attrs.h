@@ -19,8 +19,11 @@ inline std::string spatialText(const Spatial& values, int rank) {
     return text;
 }
 
+/// No kernel, stride or padding is larger: sums and products with a size then fit an int64.
+inline constexpr std::int64_t kMaxSpatial = std::int64_t{1} << 40;
+
 /// An attribute of `rank` spatial dimensions; one number stands for all. Throws ShapeError below
-/// `least`. unused: what the dimensions in front hold.
+/// `least` and above kMaxSpatial. unused: what the dimensions in front hold.
 inline Spatial spatialAttr(std::string_view op, std::string_view what, const Dims& values, int rank,
                            std::int64_t least, std::int64_t unused) {
     if (values.size() != 1 && values.size() != rank) {
@@ -34,6 +37,9 @@ inline Spatial spatialAttr(std::string_view op, std::string_view what, const Dim
         const std::int64_t value = values[values.size() == 1 ? 0 : i];
         if (value < least)
             throw ShapeError(message(op, ": ", what, " ", values, " must be at least ", least));
+        if (value > kMaxSpatial)
+            throw ShapeError(
+                message(op, ": ", what, " ", values, " must be at most ", kMaxSpatial));
         result[static_cast<unsigned>(3 - rank + i)] = value;
     }
     return result;

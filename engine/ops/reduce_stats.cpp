@@ -24,15 +24,16 @@ void inferVar(const OpArgs& args, OutputMetas& out) {
 /// grad: of the variance, with its dimensions restored. dx = 2 (x - mean) / (n - correction).
 Tensor varGrad(const VjpArgs& a, const Tensor& grad) {
     const Tensor& x = a.input(0);
-    const std::int64_t correction = a.attrs.has(1) ? a.attrs.integer(1) : 1;
-    const std::int64_t freedom = reducedCount(a) - correction;
+    // In doubles: a correction may be any number.
+    const auto correction = static_cast<double>(a.attrs.has(1) ? a.attrs.integer(1) : 1);
+    const double freedom = static_cast<double>(reducedCount(a)) - correction;
     const Tensor centre = mean(x, dimsAttr(a.attrs), true);
     if (freedom <= 0) {
         const Tensor nan = wrappedNumber(std::numeric_limits<double>::quiet_NaN());
         const Tensor infinity = wrappedNumber(std::numeric_limits<double>::infinity());
         return mul(grad, where(eq(x, centre), nan, infinity));
     }
-    return mul(mul(grad, 2.0 / static_cast<double>(freedom)), sub(x, centre));
+    return mul(mul(grad, 2.0 / freedom), sub(x, centre));
 }
 void varVjp(const VjpArgs& a, std::span<Tensor> out) {
     out[0] = varGrad(a, restoreDims(a, a.grad()));
