@@ -20,6 +20,7 @@
 #include "engine/ops/reduce.h"
 #include "engine/ops/shape.h"
 #include "engine/optim/adam.h"
+#include "engine/optim/clip.h"
 
 #include <cstdio>
 

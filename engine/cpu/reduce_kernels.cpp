@@ -313,7 +313,13 @@ void mean(const OpArgs& args, std::span<Tensor> outputs) {
 }
 
 void norm(const OpArgs& args, std::span<Tensor> outputs) {
-    reduceFloating(ReduceOp::Squares, args, outputs[0], [](double v) { return std::sqrt(v); });
+    // The sum is made wider than the dtype, but overflows where PyTorch's does: clipping by an
+    // infinite norm must show here as it does there.
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    const double largest = args[0].dtype() == DType::F64 ? std::numeric_limits<double>::max()
+                                                         : std::numeric_limits<float>::max();
+    reduceFloating(ReduceOp::Squares, args, outputs[0],
+                   [largest](double v) { return v > largest ? kInfinity : std::sqrt(v); });
 }
 
 void var(const OpArgs& args, std::span<Tensor> outputs) { variance(args, outputs[0], kAsIs); }

@@ -13,6 +13,8 @@
 namespace tapescope::engine::cpu {
 namespace {
 
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
 /// out[o] = finish(add(add(start, x_1), x_2) …) over the elements that reduce to o, cut into chunks
 /// that merge() joins in order.
 template <class T, class Add, class Merge, class Finish>
@@ -71,7 +73,6 @@ void vectorNorm(const OpArgs& args, std::span<Tensor> outputs) {
     const auto mask = reducedDims("norm", dims, x.dim());
     const auto plus = [](double a, double b) { return a + b; };
     const auto same = [](double v) { return v; };
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
     visitFloating(x.dtype(), [&]<class T>() {
         const auto run = [&](double start, const auto& add, const auto& merge, const auto& finish) {
             reduceTyped<T>(x, mask, outputs[0], start, add, merge, finish);
@@ -90,7 +91,11 @@ void vectorNorm(const OpArgs& args, std::span<Tensor> outputs) {
         } else {
             run(
                 0, [p](double a, double v) { return a + std::pow(v, p); }, plus,
-                [p](double v) { return std::pow(v, 1 / p); });
+                [p](double v) {
+                    // Beyond T the sum overflows, as PyTorch's does.
+                    constexpr double kLargest = std::numeric_limits<T>::max();
+                    return std::pow(v > kLargest ? kInfinity : v, 1 / p);
+                });
         }
     });
 }

@@ -5,6 +5,7 @@
 #include "engine/optim/adam.h"
 #include "engine/optim/adaptive.h"
 #include "engine/optim/checkpoint.h"
+#include "engine/optim/clip.h"
 #include "engine/optim/lbfgs.h"
 #include "engine/optim/lr_cycle.h"
 #include "engine/optim/lr_scheduler.h"

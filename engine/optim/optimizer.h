@@ -233,14 +233,4 @@ protected:
     std::vector<std::vector<State>> m_states;  // [group][parameter]
 };
 
-/// Scales the gradients so that their joint norm is at most max_norm; returns the norm before.
-/// norm_type: 2 Euclidean, infinity the largest, any p. Parameters without a gradient count as 0.
-/// Throws Error if error_if_nonfinite and the norm is NaN or infinite. Source:
-/// torch.nn.utils.clip_grad_norm_.
-Tensor clip_grad_norm_(const std::vector<Tensor>& params, double max_norm, double norm_type = 2,
-                       bool error_if_nonfinite = false, Site site = {});
-
-/// Clamps every gradient to [-clip_value, clip_value]. Source: torch.nn.utils.clip_grad_value_.
-void clip_grad_value_(const std::vector<Tensor>& params, double clip_value, Site site = {});
-
 }  // namespace tapescope::engine::optim

@@ -2,6 +2,7 @@
 #include "plugins/models/trainer.h"
 
 #include "engine/optim/adam.h"
+#include "engine/optim/clip.h"
 
 #include <algorithm>
 #include <cmath>
@@ -44,7 +45,16 @@ void Trainer::train(const std::vector<Tensor>& parameters) {
 
 void Trainer::update() {
     const double limit = set().real("clip");
-    if (limit > 0) m_norm = optim::clip_grad_norm_(m_parameters, limit).item();
+    if (limit > 0) {
+        const Tensor norm = optim::get_total_norm(m_parameters);
+        m_norm = norm.item();
+        m_lost.clear();
+        if (!std::isfinite(m_norm)) {
+            ++m_lostSteps;
+            m_lost = optim::explain_gradient_norm(model().named_parameters()).sentence();
+        }
+        optim::clip_grads_with_norm_(m_parameters, limit, norm);
+    }
     m_rate = m_optimizer->lr();
     m_optimizer->step();
     m_schedule->step();
@@ -54,6 +64,10 @@ void Trainer::report(std::int64_t step, RunLog& log, const Tensor& loss) {
     log.scalar("train/loss", step, loss.item());
     log.scalar("lr", step, m_rate);
     if (set().real("clip") > 0) log.scalar("train/grad_norm", step, m_norm);
+    if (!m_lost.empty()) {
+        log.scalar("train/steps_lost_by_clipping", step, static_cast<double>(m_lostSteps));
+        log.text("step " + std::to_string(step) + ": " + m_lost);
+    }
     logHistograms(step, log, model());
 }
 

@@ -27,7 +27,8 @@ protected:
     explicit Trainer(const ProgramOptions& options);
     /// From the settings, for a network's parameters; once, in the model's constructor.
     void train(const std::vector<engine::Tensor>& parameters);
-    /// Limits the gradient's norm, steps, and moves the learning rate on.
+    /// Limits the gradient's norm, steps, and moves the learning rate on. A norm that is not finite
+    /// is explained in the log by report().
     void update();
     /// train/loss, lr, train/grad_norm of the last update(), and histograms when they are due.
     void report(std::int64_t step, RunLog& log, const engine::Tensor& loss);
@@ -44,6 +45,8 @@ private:
     std::unique_ptr<engine::optim::LRScheduler> m_schedule;
     double m_rate = 0;
     double m_norm = 0;
+    std::int64_t m_lostSteps = 0;  // clipped by a norm that is not finite
+    std::string m_lost;            // why the last one was; empty if it was not
 };
 
 /// Histograms of a model's parameters and gradients, where they are due.

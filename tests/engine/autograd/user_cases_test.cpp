@@ -12,7 +12,7 @@
 #include "engine/ops/pointwise.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/shape.h"
-#include "engine/optim/optimizer.h"
+#include "engine/optim/clip.h"
 #include "engine/optim/sgd.h"
 #include "tests/engine/ops/message_of.h"
 
@@ -219,24 +219,46 @@ TEST(UserCaseR05, AnUnregisteredWeightIsNeitherSteppedNorZeroed) {
     }
 }
 
-TEST(UserCaseR10, ClippingSurvivesANormThatOverflowsFloat32) {
-    const auto clipped = [](float c, double& norm) {
+TEST(UserCaseR10, ANormThatOverflowsFloat32ZeroesTheStepAndIsExplained) {
+    using Verdict = optim::GradientNorm::Verdict;
+    struct Clipped {
+        optim::GradientNorm seen;
+        double norm;
+        Values grads;
+    };
+    const auto clipped = [](float c) {
         const Tensor p = ones({64}, {.requires_grad = true});
         p.set_grad(full({64}, c));
-        norm = optim::clip_grad_norm_({p}, 1.0).item();
-        return p.grad().to_vector();
+        const std::vector<std::pair<std::string, Tensor>> named{{"p", p}};
+        const optim::GradientNorm seen = optim::explain_gradient_norm(named);
+        const double norm = optim::clip_grad_norm_({p}, 1.0).item();
+        return Clipped{seen, norm, p.grad().to_vector()};
     };
-    double norm = 0;
-    for (const double g : clipped(1, norm)) EXPECT_NEAR(g, 0.125, 1e-6);
-    EXPECT_EQ(norm, 8);
-    // PyTorch's float32 sum overflows here (norm inf, every element 0); the engine's sums are
-    // wider, so the step survives with the norm that a wider accumulator shows.
-    for (const double g : clipped(3e19F, norm)) EXPECT_NEAR(g, 0.125, 1e-6);
-    EXPECT_NEAR(norm, 2.4e20, 1e14);
-    for (const double g : clipped(std::numeric_limits<float>::infinity(), norm))
-        EXPECT_TRUE(std::isnan(g));
-    for (const double g : clipped(1e10F, norm)) EXPECT_NEAR(g, 0.125, 1e-6);
-    EXPECT_NEAR(norm, 8e10, 1e5);
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+    const Clipped normal = clipped(1);
+    EXPECT_EQ(normal.norm, 8);
+    for (const double g : normal.grads) EXPECT_NEAR(g, 0.125, 1e-6);
+    EXPECT_EQ(normal.seen.verdict, Verdict::Finite);
+    EXPECT_EQ(normal.seen.sentence(), "");
+
+    const Clipped overflow = clipped(3e19F);
+    EXPECT_EQ(overflow.norm, kInfinity);
+    for (const double g : overflow.grads) EXPECT_EQ(g, 0);
+    EXPECT_EQ(overflow.seen.verdict, Verdict::Overflow);
+    EXPECT_EQ(overflow.seen.norm, kInfinity);
+    EXPECT_NEAR(overflow.seen.wideNorm, 2.4e20, 1e14);
+    EXPECT_TRUE(overflow.seen.sentence().starts_with("overflow of the norm: every gradient is "));
+
+    const Clipped infinite = clipped(std::numeric_limits<float>::infinity());
+    for (const double g : infinite.grads) EXPECT_TRUE(std::isnan(g));
+    EXPECT_EQ(infinite.seen.verdict, Verdict::NonFinite);
+    EXPECT_TRUE(infinite.seen.sentence().starts_with("non-finite gradient in p:"));
+
+    const Clipped control = clipped(1e10F);
+    EXPECT_NEAR(control.norm, 8e10, 1e5);
+    EXPECT_EQ(control.seen.verdict, Verdict::Finite);
+    for (const double g : control.grads) EXPECT_NEAR(g, 0.125, 1e-6);
 }
 
 TEST(UserCaseR34, EvalOfABatchNormStackIsSmallerByTheBiasOfTheVariance) {

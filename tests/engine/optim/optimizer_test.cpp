@@ -5,6 +5,7 @@
 #include "engine/ops/pointwise.h"
 #include "engine/ops/shape.h"
 #include "engine/optim/adam.h"
+#include "engine/optim/clip.h"
 #include "engine/optim/lr_scheduler.h"
 #include "engine/optim/sgd.h"
 #include "engine/optim/steps.h"

@@ -2,6 +2,7 @@
 // Step by step against PyTorch: tests/data/optim/make_values.py wrote the values.
 #include "engine/ops/pointwise.h"
 #include "engine/optim/adam.h"
+#include "engine/optim/clip.h"
 #include "engine/optim/lr_scheduler.h"
 #include "engine/optim/sgd.h"
 
