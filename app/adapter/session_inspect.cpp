@@ -26,7 +26,6 @@ constexpr std::int64_t kMaxReadBytes = 32LL << 20U;  // as base64 well below the
 constexpr std::int64_t kMaxSliceElements = 1'000'000;
 constexpr std::int64_t kDefaultSliceElements = 10'000;
 constexpr int kDefaultBins = 64;
-constexpr std::int64_t kMaxBins = 65536;
 
 struct ScopeDef {
     const char* name;
@@ -189,9 +188,10 @@ Json Session::Impl::tensorStats(const Json& arguments) {
     requireStop();
     const Tensor& tensor = store.tensor(textArgument(arguments, "memoryReference"));
     const std::int64_t bins = optionalInteger(arguments, "bins").value_or(kDefaultBins);
-    if (bins < 0 || bins > kMaxBins) {
+    if (bins < 0 || bins > engine::debug::kMaxHistogramBins) {
         throw RequestError("The argument \"bins\" is " + std::to_string(bins) +
-                           ": it takes 0 (no histogram) to " + std::to_string(kMaxBins) + ".");
+                           ": it takes 0 (no histogram) to " +
+                           std::to_string(engine::debug::kMaxHistogramBins) + ".");
     }
     const engine::debug::TensorStats stats =
         engine::debug::tensorStats(tensor, static_cast<int>(bins));

@@ -12,8 +12,6 @@
 namespace tapescope::engine::debug {
 namespace {
 
-constexpr int kMaxBins = 65536;
-
 /// Sums of float fit a double; those of double and int64 need its range and precision extended.
 template <class T>
 using Sum = std::conditional_t<std::is_same_v<T, double> || std::is_same_v<T, std::int64_t>,
@@ -107,10 +105,10 @@ void addHistogram(const Tensor& t, int bins, TensorStats& stats) {
 
 TensorStats tensorStats(const Tensor& tensor, int bins) {
     if (!tensor.defined()) throw Error("An undefined tensor has no statistics.");
-    if (bins < 0 || bins > kMaxBins) {
+    if (bins < 0 || bins > kMaxHistogramBins) {
         throw Error("A histogram of " + std::to_string(bins) +
-                    " bins was asked for: give a number from 0 to " + std::to_string(kMaxBins) +
-                    ".");
+                    " bins was asked for: give a number from 0 to " +
+                    std::to_string(kMaxHistogramBins) + ".");
     }
     TensorStats stats;
     stats.numel = tensor.numel();

@@ -26,9 +26,13 @@ struct TensorStats {
     std::vector<std::int64_t> counts;
 };
 
+/// The most bins a histogram takes.
+inline constexpr int kMaxHistogramBins = 65536;
+
 /// bins: of the histogram, 0 = none. Bool counts as 0 and 1. Any strides; two passes over the data,
 /// three with a histogram. Dispatches no operator, so that looking changes nothing. Throws Error
-/// for an undefined tensor or bins outside 0..65536.
+/// for an undefined tensor or bins outside
+/// 0..kMaxHistogramBins.
 TensorStats tensorStats(const Tensor& tensor, int bins = 0);
 
 }  // namespace tapescope::engine::debug
