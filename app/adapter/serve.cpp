@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/adapter/serve.h"
 
+#include "app/adapter/doorkeeper.h"
 #include "app/adapter/session.h"
 #include "app/adapter/transport.h"
 
@@ -104,11 +105,16 @@ int serveTcp(const plugins::ModelRegistry& registry, const TcpOptions& options) 
 
     std::printf("listening on 127.0.0.1:%d\n", ntohs(address.sin_port));
     std::fflush(stdout);
+    int next = -1;
     for (int served = 0; options.sessions == 0 || served < options.sessions; ++served) {
-        const FileDescriptor client(acceptClient(listener.get(), stopFd.get()));
+        const FileDescriptor client(next >= 0 ? next : acceptClient(listener.get(), stopFd.get()));
+        next = -1;
         if (client.get() < 0) break;
+        Doorkeeper doorkeeper(listener.get());
         serveClient(registry, client.get(), options.stop);
+        next = doorkeeper.finish();
     }
+    if (next >= 0) ::close(next);
     return 0;
 }
 
