@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A small model of your own: tells the two half moons apart that a point in the plane may lie on.
-#include "engine/data/loader.h"
-#include "engine/nn/nn.h"
-#include "engine/observe/context.h"
-#include "engine/ops/nn_functional.h"
-#include "engine/ops/pointwise.h"
-#include "engine/ops/reduce.h"
-#include "engine/ops/shape.h"
-#include "engine/optim/optim.h"
+#include "engine/engine.h"
 #include "plugins/api/pack.h"
 
 #include <cmath>
