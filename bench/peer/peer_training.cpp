@@ -154,6 +154,27 @@ private:
     nn::ModuleRef<nn::Linear> m_head;
 };
 
+/// A language model over tokens i64[length, batch].
+class LstmModel final : public nn::Module {
+public:
+    static constexpr std::int64_t kVocabulary = 256, kWidth = 256, kHidden = 512, kLength = 64,
+                                  kBatch = 32;
+    LstmModel() : Module("LstmModel") {
+        m_token = register_module<nn::Embedding>("token", kVocabulary, kWidth);
+        m_lstm = register_module<nn::LSTM>("lstm", kWidth, kHidden,
+                                           nn::RecurrentOptions{.num_layers = 2});
+        m_head = register_module<nn::Linear>("head", kHidden, kVocabulary);
+    }
+    Tensor forward(const Tensor& tokens) override {
+        return reshape(m_head(m_lstm(m_token(tokens))), {-1, kVocabulary});
+    }
+
+private:
+    nn::ModuleRef<nn::Embedding> m_token;
+    nn::ModuleRef<nn::LSTM> m_lstm;
+    nn::ModuleRef<nn::Linear> m_head;
+};
+
 /// Random class numbers below `classes`.
 Tensor labels(const Dims& sizes, double classes) {
     return to(floor(mul(rand(sizes), classes)), DType::I64);
@@ -199,6 +220,15 @@ std::vector<PeerCase> trainingCases() {
          [] {
              return stepOf(resnet({3, 4, 6, 3}, true), randn({4, 3, 224, 224}), labels({4}, 1000),
                            nullptr);
+         }},
+        {"train_lstm",
+         [] {
+             auto net = nn::make<LstmModel>();
+             auto adam =
+                 std::make_shared<optim::Adam>(net->parameters(), optim::AdamOptions{.lr = 1e-3});
+             constexpr std::int64_t kTokens = LstmModel::kLength * LstmModel::kBatch;
+             return stepOf(net, labels({LstmModel::kLength, LstmModel::kBatch}, 256),
+                           labels({kTokens}, 256), adam);
          }},
         {"train_gpt",
          [] {

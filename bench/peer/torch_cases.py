@@ -141,6 +141,16 @@ class Gpt(nn.Module):
         return self.head(self.norm(x)).reshape(-1, self.head.out_features)
 
 
+class LstmModel(nn.Module):
+    def __init__(self, vocabulary=256, width=256, hidden=512):
+        super().__init__()
+        self.token, self.lstm = nn.Embedding(vocabulary, width), nn.LSTM(width, hidden, num_layers=2)
+        self.head = nn.Linear(hidden, vocabulary)
+
+    def forward(self, tokens):
+        return self.head(self.lstm(self.token(tokens))[0]).reshape(-1, self.head.out_features)
+
+
 def training(net, x, y, optimizer):
     def run():
         net.zero_grad(set_to_none=True)
@@ -164,6 +174,12 @@ def train_cnn():
 
 def train_resnet(blocks, bottleneck):
     return lambda: training(resnet(blocks, bottleneck), torch.randn(4, 3, 224, 224), torch.randint(0, 1000, (4,)), None)
+
+
+def train_lstm():
+    net = LstmModel()
+    return training(net, torch.randint(0, 256, (64, 32)), torch.randint(0, 256, (64 * 32,)),
+                    torch.optim.Adam(net.parameters(), lr=1e-3))
 
 
 def train_gpt():
@@ -196,6 +212,7 @@ CASES = {
     "train_cnn": train_cnn,
     "train_resnet18": train_resnet([2, 2, 2, 2], False),
     "train_resnet50": train_resnet([3, 4, 6, 3], True),
+    "train_lstm": train_lstm,
     "train_gpt": train_gpt,
 }
 for size in (64, 512, 1024, 2048):
