@@ -74,8 +74,13 @@ void noteView(const OpDef& op, const OpArgs& args, const Tensor& view) {
         const AutogradMeta* meta = base.impl()->autograd;
         impl.view = new (smallAllocate(sizeof(ViewInfo)))
             ViewInfo{base, ViewStep::create(parent ? parent->steps : nullptr, op, args.attrs),
-                     meta ? meta->gradFn.get() : nullptr};
+                     meta ? meta->gradFn.get() : nullptr, parent && parent->oneOfMany};
     }
+}
+
+void noteOneOfMany(std::span<const Tensor> views) {
+    for (const Tensor& view : views)
+        if (view.impl()->view) view.impl()->view->oneOfMany = true;
 }
 
 Tensor replayView(const Tensor& base, const ViewStep& last, Site site) {
@@ -115,6 +120,12 @@ void checkViewWrite(const OpDef& op, const Tensor& view, bool grad) {
             throw AutogradError(std::string(op.name) +
                                 ": a view of a leaf tensor that requires a gradient is written in "
                                 "place; do it under NoGradGuard, or on a copy");
+        }
+        if (grad && impl.view->oneOfMany) {
+            throw AutogradError(std::string(op.name) +
+                                ": a view that split, chunk or unbind returned together with "
+                                "others is written in place while gradients are recorded; use "
+                                "the out-of-place operator, or a view of narrow or select");
         }
     } else if (grad) {
         const bool inference = impl.viewKind == ViewKind::Inference;

@@ -37,10 +37,14 @@ struct ViewInfo {
     /// The base's gradient function that the view's own history goes back to. The history keeps it
     /// alive, so that the address says whether the base got another one.
     const Node* baseFn = nullptr;
+    /// One of several that a call returned together (split, unbind), or a view of one.
+    bool oneOfMany = false;
 };
 
 /// The row's view of input, marked so that writes through it reach the base's graph.
 void noteView(const OpDef& op, const OpArgs& args, const Tensor& view);
+/// The views are what one call returned together: writes through them are not recorded.
+void noteOneOfMany(std::span<const Tensor> views);
 /// The same view of another tensor that looks like the base; recorded where grad mode is on.
 Tensor replayView(const Tensor& base, const ViewStep& last, Site site);
 /// Gives a stale view the history it has through its base. Nobody hears of it: no data moves.

@@ -148,9 +148,7 @@ void gatherInto(const Tensor& x, int dim, const Tensor& index, const Tensor& out
 
 void scatterAddInto(const Tensor& out, int dim, const Tensor& index, const Tensor& source) {
     if (index.numel() == 0 || source.numel() == 0 || out.numel() == 0) return;
-    visitDType(out.dtype(), [&]<class T>() {
-        if constexpr (!std::is_same_v<T, bool>) scatterAddTyped<T>(out, dim, index, source);
-    });
+    visitDType(out.dtype(), [&]<class T>() { scatterAddTyped<T>(out, dim, index, source); });
 }
 
 void oneHotInto(const Tensor& index, const Tensor& out) {

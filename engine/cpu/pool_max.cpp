@@ -73,6 +73,25 @@ bool isPlain2x2(const PoolShape& s) {
 }
 
 template <class T>
+constexpr T kLeast = std::is_integral_v<T> ? std::numeric_limits<T>::lowest()
+                                           : -std::numeric_limits<T>::infinity();
+
+/// One row of the window's elements against the best so far.
+template <class T>
+void maxTap(std::int64_t n, const T* x, std::int64_t stride, std::int32_t first, T* best,
+            std::int32_t* at) {
+    if constexpr (std::is_integral_v<T>) {
+        for (std::int64_t i = 0; i < n; ++i) {
+            if (x[i * stride] <= best[i]) continue;
+            best[i] = x[i * stride];
+            at[i] = first + static_cast<std::int32_t>(i * stride);
+        }
+    } else {
+        nnLoops<T>().maxTap(n, x, stride, first, best, at);
+    }
+}
+
+template <class T>
 void maxPoolTyped(const PoolShape& s, const T* input, T* values, std::int64_t* indices) {
     if (isPlain2x2(s)) {
         const std::int64_t in = s.inPlane();
@@ -84,7 +103,6 @@ void maxPoolTyped(const PoolShape& s, const T* input, T* values, std::int64_t* i
                     });
         return;
     }
-    const NnLoops<T>& loops = nnLoops<T>();
     const std::int64_t columns = s.output[2];
     const auto firstIn = [&](unsigned axis, std::int64_t at) {
         return std::min(windowOf(s, axis, at).begin, s.input[axis] - 1);
@@ -94,15 +112,15 @@ void maxPoolTyped(const PoolShape& s, const T* input, T* values, std::int64_t* i
         at.resize(static_cast<std::size_t>(columns));
         forEachOutputRow(s, [&](std::int64_t od, std::int64_t oh, std::int64_t row) {
             T* best = values + out + row * columns;
-            std::fill_n(best, columns, -std::numeric_limits<T>::infinity());
+            std::fill_n(best, columns, kLeast<T>);
             // Nothing above -infinity: the window's first element.
             const std::int64_t top = (firstIn(0, od) * s.input[1] + firstIn(1, oh)) * s.input[2];
             for (std::int64_t ow = 0; ow < columns; ++ow)
                 at[static_cast<std::size_t>(ow)] = static_cast<std::int32_t>(top + firstIn(2, ow));
             forEachTap(s, od, oh, [&](std::int64_t ih, const TapRange& r) {
                 const std::int64_t from = ih * s.input[2] + r.column;
-                loops.maxTap(r.end - r.begin, input + in + from, s.stride[2],
-                             static_cast<std::int32_t>(from), best + r.begin, at.data() + r.begin);
+                maxTap(r.end - r.begin, input + in + from, s.stride[2],
+                       static_cast<std::int32_t>(from), best + r.begin, at.data() + r.begin);
             });
             std::copy_n(at.begin(), columns, indices + out + row * columns);
         });
@@ -169,6 +187,10 @@ void scatter(std::string_view op, const PoolShape& shape, const Tensor& from, co
 void maxPool(const PoolShape& shape, const Tensor& input, const Tensor& values,
              const Tensor& indices) {
     const Tensor x = dense(input);
+    if (x.dtype() == DType::I64)
+        return maxPoolTyped<std::int64_t>(shape, x.data<std::int64_t>(),
+                                          values.data<std::int64_t>(),
+                                          indices.data<std::int64_t>());
     visitFloating(x.dtype(), [&]<class T>() {
         maxPoolTyped<T>(shape, x.data<T>(), values.data<T>(), indices.data<std::int64_t>());
     });

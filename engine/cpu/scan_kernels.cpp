@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions that keep a position or a running value: argmax, argmin, cumsum.
+#include "engine/cpu/copy.h"
 #include "engine/cpu/parallel.h"
 #include "engine/cpu/reduce_kernels.h"
 #include "engine/cpu/reduce_plan.h"
@@ -37,8 +38,15 @@ std::int64_t extremeIndex(const T* x, std::int64_t n, std::int64_t stride) {
 template <bool largest>
 void argExtreme(const OpArgs& args, std::span<Tensor> outputs) {
     const Tensor& x = args[0];
-    const ReducePlan plan(x, oneDim(largest ? "argmax" : "argmin", args));
     auto* out = outputs[0].data<std::int64_t>();
+    if (!args.attrs.has(0)) {
+        const Tensor flat = x.is_contiguous() ? x : converted(x, x.dtype());
+        visitDType(x.dtype(), [&]<class T>() {
+            out[0] = extremeIndex<largest>(flat.data<T>(), flat.numel(), 1);
+        });
+        return;
+    }
+    const ReducePlan plan(x, oneDim(largest ? "argmax" : "argmin", args));
     const std::int64_t n = plan.reduced.count;
     const std::int64_t stride = plan.reduced.lastStride();
     visitDType(x.dtype(), [&]<class T>() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/cpu/unique_kernels.h"
 
+#include "engine/cpu/copy.h"
 #include "engine/cpu/dense.h"
 #include "engine/cpu/sort_items.h"
 #include "engine/ops/checks.h"
@@ -164,8 +165,12 @@ void uniqueConsecutive(const OpArgs& args, std::span<Tensor> outputs) {
 }
 
 void searchsorted(const OpArgs& args, std::span<Tensor> outputs) {
-    const Tensor sequence = dense(args[0]);
-    const Tensor values = dense(args[1]);
+    const DType common = promoteTypes(args[0].dtype(), args[1].dtype());
+    const auto inCommon = [&](const Tensor& t) {
+        return t.dtype() == common ? dense(t) : converted(t, common);
+    };
+    const Tensor sequence = inCommon(args[0]);
+    const Tensor values = inCommon(args[1]);
     const Tensor sorter = args.has(2) ? dense(args[2]) : Tensor();
     const bool right = args.attrs.flag(0);
     const std::int64_t n = sequence.size(-1);

@@ -24,9 +24,13 @@ std::vector<Tensor> indicesOf(std::string_view op, const OpArgs& a, std::size_t 
     std::vector<Tensor> indices;
     for (std::size_t i = from; i < a.inputs.size(); ++i) {
         const Tensor& t = *a.inputs[i];
+        if (t.defined() && t.dtype() == DType::I32) {
+            indices.push_back(cpu::converted(t, DType::I64));
+            continue;
+        }
         if (t.defined() && t.dtype() != DType::Bool && t.dtype() != DType::I64)
             throw DTypeError(
-                message(op, ": an index must be int64 or a bool mask, not ", t.dtype()));
+                message(op, ": an index must be int64, int32 or a bool mask, not ", t.dtype()));
         indices.push_back(t);
     }
     return indices;

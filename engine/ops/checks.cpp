@@ -59,8 +59,9 @@ void checkFits(std::string_view op, double value, DType dtype) {
         fits = !std::isfinite(value) || std::fabs(value) <= finfo(dtype).max;
     } else {
         const IntInfo limits = iinfo(dtype);
-        // 2^63 is the first double past int64; uint8 takes what wraps into it.
-        const double low = dtype == DType::U8 ? -255.0 : static_cast<double>(limits.min);
+        // 2^63 is the first double past int64; uint8 takes whole numbers that wrap into it.
+        const bool wraps = dtype == DType::U8 && std::floor(value) == value;
+        const double low = wraps ? -255.0 : static_cast<double>(limits.min);
         fits = value >= low && (value <= static_cast<double>(limits.max)) &&
                value < 9223372036854775808.0;
     }

@@ -143,6 +143,11 @@ void triangleKernel(const OpArgs& args, std::span<Tensor> outputs) {
     }
 }
 
+void inferFullLike(const OpArgs& args, OutputMetas& out) {
+    checkFits("full_like", args.attrs.real(0), args[0].dtype());
+    inferLikeFirst(args, out);
+}
+
 constexpr OpDef creation(std::string_view name, std::span<const AttrDef> attrs, InferFn infer,
                          KernelFn kernel) {
     return {.name = name,
@@ -156,7 +161,7 @@ constinit OpDef kFullLike{.name = "full_like",
                           .family = Family::Create,
                           .args = kInputArg,
                           .attrs = kValue,
-                          .infer = inferLikeFirst,
+                          .infer = inferFullLike,
                           .kernels = {cpu::fill}};
 constinit OpDef kLinspace =
     creation("linspace", kLinspaceAttrs, inferSpaced<"linspace", 3>, linspaceKernel);

@@ -7,6 +7,7 @@
 #include "engine/ops/composite.h"
 #include "engine/ops/dispatch.h"
 #include "engine/ops/families.h"
+#include "engine/ops/pointwise.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/shape.h"
 #include "engine/ops/shape_rows.h"
@@ -75,7 +76,6 @@ void vjpDiagonal(const VjpArgs& v, std::span<Tensor> grads) {
 template <PlanFn plan, const OpDef& row>
 void inferInto(const OpArgs& a, OutputMetas& out) {
     const Dims part = plan(a).sizes;
-    checkSameDType(row.name, "input", a[0], "src", a[1]);
     if (a[1].sizes() != part)
         throw ShapeError(
             message(row.name, ": src ", a[1].sizes(), " must have the part's sizes ", part));
@@ -90,16 +90,22 @@ void intoKernel(const OpArgs& a, std::span<Tensor> out) {
 }
 ViewPlan planDiagonalInto(const OpArgs& a) { return diagonalOf("diagonal_scatter", a[0], a.attrs); }
 
+/// The source is written in the input's dtype, whatever its own.
+Tensor asSource(const VjpArgs& v, const Tensor& grad) {
+    return grad.dtype() == v.meta(1).dtype ? grad : to(grad, v.meta(1).dtype);
+}
+
 void vjpDiagonalScatter(const VjpArgs& v, std::span<Tensor> grads) {
     const Attrs& at = v.attrs;
     if (v.need(0)) grads[0] = scatterDiagonal(v.grad(), zerosLike(v.meta(1)), at, {});
-    if (v.need(1)) grads[1] = diagonal(v.grad(), at.integer(0), at.integer(1), at.integer(2));
+    if (v.need(1))
+        grads[1] = asSource(v, diagonal(v.grad(), at.integer(0), at.integer(1), at.integer(2)));
 }
 void vjpSelectScatter(const VjpArgs& v, std::span<Tensor> grads) {
     const Attrs& at = v.attrs;
     if (v.need(0))
         grads[0] = select_scatter(v.grad(), zerosLike(v.meta(1)), at.integer(0), at.integer(1));
-    if (v.need(1)) grads[1] = select(v.grad(), at.integer(0), at.integer(1));
+    if (v.need(1)) grads[1] = asSource(v, select(v.grad(), at.integer(0), at.integer(1)));
 }
 void vjpSliceScatter(const VjpArgs& v, std::span<Tensor> grads) {
     const Attrs& at = v.attrs;
@@ -107,7 +113,8 @@ void vjpSliceScatter(const VjpArgs& v, std::span<Tensor> grads) {
         grads[0] = slice_scatter(v.grad(), zerosLike(v.meta(1)), at.integer(0), at.integer(1),
                                  at.integer(2), at.integer(3));
     if (v.need(1))
-        grads[1] = slice(v.grad(), at.integer(0), at.integer(1), at.integer(2), at.integer(3));
+        grads[1] = asSource(
+            v, slice(v.grad(), at.integer(0), at.integer(1), at.integer(2), at.integer(3)));
 }
 
 /// |offset|, as a size to add.

@@ -41,16 +41,23 @@ private:
             for (std::size_t i = from; i < given.size(); ++i) requireFloating(op, i);
             return;
         }
-        DType target = op.inplace ? inplaceType(op) : commonType(op, from);
+        if (op.types == TypeRule::PromoteNumbers) {
+            for (std::size_t i = from; i < given.size(); ++i) refuseBool(op, i);
+        }
+        const DType target = op.inplace ? inplaceType(op) : commonType(op, from);
         for (std::size_t i = from; i < given.size(); ++i) {
             const Tensor& t = *given[i];
-            if (!t.defined() || t.dtype() == target) continue;
+            if (!t.defined()) continue;
+            // A real number of the very dtype becomes a tensor too: backward may calculate with it,
+            // and numbers among themselves meet in float32.
+            const bool wrapped = t.impl()->wrappedNumber;
+            if (t.dtype() == target && !(wrapped && isFloating(target))) continue;
             const bool wide = op.wideNumber && i == 1 && t.dim() == 0 && isReducedFloating(target);
             const DType own = wide ? DType::F32 : target;
-            if (t.dtype() == own) continue;
+            if (t.dtype() == own && !wrapped) continue;
             // A number in an expression is converted on the spot: an operator call would only be
             // noise.
-            replace(i, t.impl()->wrappedNumber ? number(t, own) : to(t, own, site));
+            replace(i, wrapped ? number(t, own) : to(t, own, site));
         }
     }
 
@@ -82,6 +89,7 @@ private:
             case TypeRule::AsIs:
                 return true;
             case TypeRule::Promote:
+            case TypeRule::PromoteNumbers:
                 return same;
             case TypeRule::PromoteFloat:
             case TypeRule::Floating:
@@ -117,14 +125,25 @@ private:
         }
     }
 
+    void refuseBool(const OpDef& op, std::size_t i) const {
+        const Tensor& t = *m_inputs[i];
+        if (t.defined() && t.dtype() == DType::Bool)
+            throw DTypeError(std::string(op.name) + ": " + std::string(op.args[i].name) +
+                             " is a bool tensor, which cannot be used; convert it with to(x, "
+                             "DType::I64), or use logical_xor or logical_not");
+    }
+
+    DType promote(std::size_t from) const { return promoted(m_inputs, from); }
+
+public:
     /// PyTorch's rule: tensors with dimensions decide; 0-d tensors and then numbers only raise the
     /// category.
-    DType promote(std::size_t from) const {
+    static DType promoted(std::span<const Tensor* const> inputs, std::size_t from) {
         DType byRank[3] = {DType::Bool, DType::Bool,
                            DType::Bool};  // dimensioned, 0-d, wrapped numbers
         bool seen[3] = {false, false, false};
-        for (std::size_t i = from; i < m_inputs.size(); ++i) {
-            const Tensor& t = *m_inputs[i];
+        for (std::size_t i = from; i < inputs.size(); ++i) {
+            const Tensor& t = *inputs[i];
             if (!t.defined()) continue;
             const int k = t.impl()->wrappedNumber ? 2 : t.dim() == 0 ? 1 : 0;
             byRank[k] = promoteTypes(byRank[k], t.dtype());
@@ -143,6 +162,7 @@ private:
         return result;
     }
 
+private:
     DType commonType(const OpDef& op, std::size_t from) const {
         const DType common = promote(from);
         return op.types == TypeRule::PromoteFloat && !isFloating(common) ? DType::F32 : common;
@@ -380,6 +400,39 @@ Outputs callComposite(const OpDef& op, std::span<const Tensor* const> inputs, co
     return out;
 }
 
+/// The operator that gives what the in-place one writes.
+const OpDef* plainOf(const OpDef& op) {
+    return OpTable::instance().find(op.name.substr(0, op.name.size() - 1));
+}
+
+/// Whether an in-place operator's operands meet in another dtype of the target's category (uint8
+/// and int8, float32 and float64).
+bool meetsElsewhere(const OpDef& op, std::span<const Tensor* const> inputs) {
+    if (op.types != TypeRule::Promote && op.types != TypeRule::PromoteFloat &&
+        op.types != TypeRule::PromoteNumbers)
+        return false;
+    if (inputs.size() < 2 || inputs.size() != op.args.size() || !inputs[0]->defined()) return false;
+    const DType target = inputs[0]->dtype();
+    const auto differs = [&](const Tensor* t) {
+        return t->defined() && t->dtype() != target && !t->impl()->wrappedNumber;
+    };
+    if (std::none_of(inputs.begin() + 1, inputs.end(), differs)) return false;
+    const DType common = PreparedInputs::promoted(inputs, 0);
+    if (op.types == TypeRule::PromoteFloat && !isFloating(common)) return false;
+    return common != target && categoryOf(common) == categoryOf(target) && plainOf(op) != nullptr;
+}
+
+/// As PyTorch: calculated in the dtype where the operands meet, and rounded to the target's at the
+/// end.
+Outputs callInCommonType(const OpDef& op, std::span<const Tensor* const> inputs, const Attrs& attrs,
+                         const Site& site) {
+    if (grad_enabled() && inputs[0]->requires_grad() && inputs[0]->is_leaf())
+        checkInplace(op, *inputs[0], true);
+    const Tensor result = std::move(call(*plainOf(op), inputs, attrs, site)[0]);
+    const Tensor* both[] = {inputs[0], &result};
+    return call(*OpTable::instance().find("copy_"), both, {}, site);
+}
+
 }  // namespace
 
 void rethrowPlaced(Site site) {
@@ -401,6 +454,8 @@ Outputs call(const OpDef& op, std::span<const Tensor* const> inputs, const Attrs
         if (const amp::CastInputs cast(op, inputs, site); cast.any())
             return call(op, cast.span(), attrs, site);
     }
+    if (op.inplace && meetsElsewhere(op, inputs)) [[unlikely]]
+        return callInCommonType(op, inputs, attrs, site);
     if (op.composite) return callComposite(op, inputs, attrs, site, state);
     if (state.context->watched()) return callWatched(op, inputs, attrs, site, state);
     Outputs out;

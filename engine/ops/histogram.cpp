@@ -36,7 +36,8 @@ void inferHistc(const OpArgs& a, OutputMetas& out) {
 }
 
 void inferBincount(const OpArgs& a, OutputMetas& out) {
-    checkIndexDType("bincount", a[0], "input");
+    if (!isIntegral(a[0].dtype()))
+        throw DTypeError(message("bincount: input must be integers, not ", a[0].dtype()));
     checkRank("bincount", "input", a[0], 1);
     if (a.attrs.integer(0) < 0)
         throw ShapeError(

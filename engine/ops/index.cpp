@@ -23,8 +23,6 @@ void checkFlatIndex(std::string_view op, const Tensor& index) {
 
 void checkAddable(std::string_view op, const Tensor& x, const Tensor& source) {
     checkSameDType(op, "input", x, "source", source);
-    if (x.dtype() == DType::Bool)
-        throw DTypeError(message(op, ": bool values cannot be summed; convert with to()"));
 }
 
 int checkSameRank(std::string_view op, std::int64_t dim, const Tensor& x, const Tensor& index) {

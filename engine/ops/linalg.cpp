@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/cpu/gemm.h"
 #include "engine/cpu/gemm_bf16.h"
+#include "engine/cpu/pointwise_kernels.h"
 #include "engine/ops/checks.h"
 #include "engine/ops/dispatch.h"
 #include "engine/ops/linalg_rows.h"
@@ -83,6 +84,8 @@ void inferLinear(const OpArgs& a, OutputMetas& out) {
     const Dims& input = a[0].sizes();
     checkRank("linear", "weight", a[1], 2, "[out, in]");
     const Dims& weight = a[1].sizes();
+    if (a[0].dtype() == DType::Bool)
+        throw DTypeError("linear: bool tensors cannot be multiplied; convert with to()");
     if (input.empty()) throw ShapeError("linear: input must have at least 1 dimension [..., in]");
     if (input.back() != weight[1])
         throw ShapeError(message("linear: input ", input, " and weight ", weight,
@@ -106,12 +109,19 @@ void matmulKernel(const OpArgs& a, std::span<Tensor> out) {
     cpu::matmulInto(a[0], a[1], out[0]);
 }
 void linearKernel(const OpArgs& a, std::span<Tensor> out) {
-    if (a[0].dtype() == DType::BF16) {
+    const auto turned = [&] {
         const Tensor& weight = a[1];
-        const Tensor turned =
-            makeView(weight, {weight.sizes()[1], weight.sizes()[0]},
-                     {weight.strides()[1], weight.strides()[0]}, weight.storage_offset());
-        return cpu::matmulBFloat16(a[0], turned, a.has(2) ? a[2] : undefinedTensor(), out[0]);
+        return makeView(weight, {weight.sizes()[1], weight.sizes()[0]},
+                        {weight.strides()[1], weight.strides()[0]}, weight.storage_offset());
+    };
+    if (!isFloating(a[0].dtype())) {
+        cpu::matmulInto(a[0], turned(), out[0]);
+        if (!a.has(2)) return;
+        const Tensor* both[] = {&out[0], &a[2]};
+        return cpu::binary<cpu::BinaryOp::Add>({both, a.attrs}, out);
+    }
+    if (a[0].dtype() == DType::BF16) {
+        return cpu::matmulBFloat16(a[0], turned(), a.has(2) ? a[2] : undefinedTensor(), out[0]);
     }
     cpu::linearInto(a[0], a[1], a.has(2) ? a[2] : undefinedTensor(), out[0]);
 }
@@ -212,7 +222,6 @@ constinit OpDef kLinear{.name = "linear",
                         .family = Family::Linalg,
                         .args = kLinearArgs,
                         .attrs = {},
-                        .types = TypeRule::Floating,
                         .infer = inferLinear,
                         .vjp = vjpLinear,
                         .saveInputs = 0b11,

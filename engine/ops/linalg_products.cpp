@@ -221,6 +221,11 @@ constexpr OpDef addedRow(std::string_view name, std::span<const ArgDef> args, In
             .kernels = {kernel}};
 }
 
+constexpr OpDef promoting(OpDef row) {
+    row.types = TypeRule::Promote;
+    return row;
+}
+
 }  // namespace
 
 constinit OpDef kMv = productRow("mv", kMvArgs, inferMv, vjpMv, productKernel);
@@ -237,7 +242,7 @@ constinit OpDef kOuter = {.name = "outer",
                           .kernels = {outerKernel}};
 constinit OpDef kAddmm = addedRow("addmm", kAddmmArgs, inferAddmm, vjpAddProduct, addProductKernel);
 constinit OpDef kAddmv = addedRow("addmv", kAddmvArgs, inferAddmv, vjpAddmv, addProductKernel);
-constinit OpDef kAddr = addedRow("addr", kAddrArgs, inferAddr, vjpAddr, addrKernel);
+constinit OpDef kAddr = promoting(addedRow("addr", kAddrArgs, inferAddr, vjpAddr, addrKernel));
 constinit OpDef kAddbmm = addedRow("addbmm", kAddbmmArgs, inferAddbmm, vjpAddbmm, addbmmKernel);
 constinit OpDef kBaddbmm =
     addedRow("baddbmm", kAddbmmArgs, inferBaddbmm, vjpAddProduct, addProductKernel);

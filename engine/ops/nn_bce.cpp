@@ -34,6 +34,7 @@ Dims termSizes(std::string_view op, const OpArgs& a) {
     return sizes;
 }
 void inferFor(std::string_view op, const OpArgs& a, OutputMetas& out) {
+    checkRealLoss(op, a[0].dtype(), a[1].dtype());
     const Dims sizes = termSizes(op, a);
     const bool none = reductionAttr(op, a.attrs, 0) == Reduction::None;
     out.add(none ? sizes : Dims{}, a[0].dtype());
@@ -151,7 +152,7 @@ constinit OpDef kBinaryCrossEntropy{.name = kPlain,
                                     .family = Family::Nn,
                                     .args = std::span(kArgs).first(3),
                                     .attrs = kReduction,
-                                    .types = TypeRule::PromoteFloat,
+                                    .types = TypeRule::Promote,
                                     .infer = inferPlain,
                                     .vjp = vjpPlain,
                                     .saveInputs = 0b111,
@@ -160,7 +161,7 @@ constinit OpDef kBceWithLogits{.name = kLogits,
                                .family = Family::Nn,
                                .args = kArgs,
                                .attrs = kReduction,
-                               .types = TypeRule::PromoteFloat,
+                               .types = TypeRule::Promote,
                                .infer = inferLogits,
                                .vjp = vjpLogits,
                                .saveInputs = 0b1111,

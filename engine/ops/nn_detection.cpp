@@ -21,7 +21,8 @@ namespace {
 using cpu::RoiAlignShape;
 
 void checkBoxes(std::string_view op, std::string_view what, const Tensor& boxes) {
-    checkFloating(op, what, boxes);
+    if (boxes.dtype() == DType::Bool)
+        throw DTypeError(message(op, ": ", what, " must be numbers, not bool"));
     if (boxes.dim() != 2 || boxes.size(1) != 4)
         throw ShapeError(
             message(op, ": ", what, " ", boxes.sizes(), " must be [N, 4] of (x1, y1, x2, y2)"));
@@ -149,10 +150,24 @@ Tensor roi_align(const Tensor& input, const Tensor& boxes, const RoiAlignOptions
                  Attrs(o.output_size, o.spatial_scale, o.sampling_ratio, o.aligned), site);
 }
 
-Tensor box_area(const Tensor& boxes, Site site) try {
-    checkBoxes("box_area", "boxes", boxes);
+namespace {
+
+/// torchvision's: products of sides in float32 or int32 at least.
+Tensor inWide(const Tensor& t, Site site) {
+    const DType dtype = t.dtype();
+    if (isReducedFloating(dtype)) return to(t, DType::F32, site);
+    return isIntegral(dtype) && itemSize(dtype) < 4 ? to(t, DType::I32, site) : t;
+}
+Tensor areaOf(const Tensor& boxes, Site site) {
     return mul(sub(corner(boxes, 2, site), corner(boxes, 0, site), site),
                sub(corner(boxes, 3, site), corner(boxes, 1, site), site), site);
+}
+
+}  // namespace
+
+Tensor box_area(const Tensor& boxes, Site site) try {
+    checkBoxes("box_area", "boxes", boxes);
+    return areaOf(inWide(boxes, site), site);
 } catch (const Error&) {
     rethrowPlaced(site);
 }
@@ -161,12 +176,11 @@ Tensor box_iou(const Tensor& a, const Tensor& b, Site site) try {
     constexpr std::string_view kOp = "box_iou";
     checkBoxes(kOp, "boxes1", a);
     checkBoxes(kOp, "boxes2", b);
-    checkSameDType(kOp, "boxes1", a, "boxes2", b);
     const Tensor left = unsqueeze(a, 1, site);
     const Tensor lowest = maximum(narrow(left, 2, 0, 2, site), narrow(b, 1, 0, 2, site), site);
     const Tensor highest = minimum(narrow(left, 2, 2, 2, site), narrow(b, 1, 2, 2, site), site);
-    const Tensor sides =
-        clamp(sub(highest, lowest, site), 0, std::numeric_limits<double>::infinity(), site);
+    const Tensor sides = clamp(inWide(sub(highest, lowest, site), site), 0,
+                               std::numeric_limits<double>::infinity(), site);
     const Tensor common = mul(select(sides, 2, 0, site), select(sides, 2, 1, site), site);
     const Tensor both =
         sub(add(unsqueeze(box_area(a, site), 1, site), box_area(b, site), site), common, site);
@@ -178,6 +192,7 @@ Tensor box_iou(const Tensor& a, const Tensor& b, Site site) try {
 Tensor nms(const Tensor& boxes, const Tensor& scores, double iou_threshold, Site site) try {
     constexpr std::string_view kOp = "nms";
     checkBoxes(kOp, "boxes", boxes);
+    checkFloating(kOp, "boxes", boxes);
     if (scores.sizes() != Dims{boxes.size(0)})
         throw ShapeError(message(kOp, ": scores ", scores.sizes(), " must be [", boxes.size(0),
                                  "] for boxes ", boxes.sizes()));

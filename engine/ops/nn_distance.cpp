@@ -104,6 +104,7 @@ constinit OpDef kTripletMarginLoss =
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, std::int64_t dim, double eps,
                          Site site) try {
     const Dims sizes = pairSizes("cosine_similarity", a.sizes(), b.sizes());
+    checkRealLoss("cosine_similarity", a.dtype(), b.dtype());
     const int rank = sizes.size();
     // The dimension is that of the broadcast shape.
     const int along = wrapDim("cosine_similarity", dim, rank);
@@ -142,7 +143,15 @@ Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target, double ma
     pairSizes(kOp, input.sizes(), target.sizes());
     const Tensor none = Tensor::scalar(0, input.dtype());
     // As PyTorch adds them: a target that is neither 1 nor -1 counts twice.
-    const Tensor apart = atLeastZero(add(neg(input, site), margin, site), site);
+    // An integer input keeps its type, and the margin loses its fraction.
+    const bool whole = isIntegral(input.dtype());
+    if (whole && !(std::fabs(margin) < 0x1p63))
+        throw Error(message(kOp, ": margin ", std::to_string(margin), " does not fit ",
+                            input.dtype(), " tensors"));
+    const Tensor apart = atLeastZero(
+        add(neg(input, site),
+            whole ? wrappedNumber(static_cast<std::int64_t>(margin)) : wrappedNumber(margin), site),
+        site);
     const Tensor terms = add(where(eq(target, wrappedNumber(1.0), site), none, apart, site),
                              where(eq(target, wrappedNumber(-1.0), site), none, input, site), site);
     return reduced(kOp, terms, reduction, site);

@@ -145,6 +145,7 @@ constinit OpDef kEmbeddingBag{.name = kOp,
 Tensor embedding_bag(const Tensor& weight, const Tensor& index, const EmbeddingBagOptions& o,
                      Site site) try {
     checkRank(kOp, "weight", weight, 2, "[V, D]");
+    checkFloating(kOp, "weight", weight);
     checkIndexDType(kOp, index);
     if (index.dim() != 1 && index.dim() != 2)
         throw ShapeError(message(kOp, ": index ", index.sizes(),

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/cpu/copy.h"
 #include "engine/cpu/loss.h"
+#include "engine/observe/context.h"
 #include "engine/ops/checks.h"
 #include "engine/ops/dispatch.h"
 #include "engine/ops/nn_reduction.h"
@@ -28,13 +30,24 @@ constexpr std::string_view nameOf(LossKind kind) {
 template <LossKind kind>
 void inferLoss(const OpArgs& a, OutputMetas& out) {
     const Dims sizes = pairSizes(nameOf(kind), a[0].sizes(), a[1].sizes());
-    const bool none = reductionAttr(nameOf(kind), a.attrs, 0) == Reduction::None;
-    out.add(none ? sizes : Dims{}, a[0].dtype());
+    const Reduction reduction = reductionAttr(nameOf(kind), a.attrs, 0);
+    const bool none = reduction == Reduction::None;
+    const DType dtype = a[0].dtype();
+    if (isFloating(dtype)) return out.add(none ? sizes : Dims{}, dtype);
+    // Differences of integers are integers, and their mean is none.
+    if (kind == LossKind::Squared || reduction == Reduction::Mean || dtype == DType::Bool)
+        checkRealLoss(nameOf(kind), dtype, dtype);
+    out.add(none ? sizes : Dims{}, none ? dtype : DType::I64);
 }
 
 template <LossKind kind>
 void lossKernel(const OpArgs& a, std::span<Tensor> out) {
     const Reduction reduction = reductionAttr(nameOf(kind), a.attrs, 0);
+    if (!isFloating(a[0].dtype())) {
+        const NoGradGuard guard;
+        const Tensor terms = abs(sub(a[0], a[1]));
+        return cpu::copyTensor(out[0], reduction == Reduction::None ? terms : sum(terms));
+    }
     if (reduction == Reduction::None) return cpu::lossTerms(kind, a[0], a[1], out[0]);
     const Dims sizes = pairSizes(nameOf(kind), a[0].sizes(), a[1].sizes());
     cpu::lossSum(kind, a[0], a[1], sizes, scaleOf(reduction, numelOf(sizes)), out[0]);
@@ -70,7 +83,7 @@ constinit OpDef kMseLoss{.name = nameOf(LossKind::Squared),
                          .family = Family::Nn,
                          .args = kPair,
                          .attrs = kReduction,
-                         .types = TypeRule::PromoteFloat,
+                         .types = TypeRule::Promote,
                          .infer = inferLoss<LossKind::Squared>,
                          .vjp = vjpLoss<LossKind::Squared>,
                          .saveInputs = 0b11,
@@ -79,10 +92,11 @@ constinit OpDef kL1Loss{.name = nameOf(LossKind::Absolute),
                         .family = Family::Nn,
                         .args = kPair,
                         .attrs = kReduction,
-                        .types = TypeRule::PromoteFloat,
+                        .types = TypeRule::Promote,
                         .infer = inferLoss<LossKind::Absolute>,
                         .vjp = vjpLoss<LossKind::Absolute>,
                         .saveInputs = 0b11,
+                        .native = kEveryType & ~(dtypeBit(DType::F16) | dtypeBit(DType::BF16)),
                         .kernels = {lossKernel<LossKind::Absolute>}};
 
 Tensor mse_loss(const Tensor& input, const Tensor& target, Reduction reduction, Site site) {

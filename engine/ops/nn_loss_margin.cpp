@@ -181,6 +181,7 @@ Tensor soft_margin_loss(const Tensor& input, const Tensor& target, Reduction red
                         Site site) try {
     constexpr std::string_view kOp = "soft_margin_loss";
     pairSizes(kOp, input.sizes(), target.sizes());
+    checkRealLoss(kOp, input.dtype(), target.dtype());
     const Tensor agreement = mul(target, input, site);
     const Tensor terms = binary_cross_entropy_with_logits(agreement, ones_like(agreement, site),
                                                           Reduction::None, site);

@@ -75,6 +75,7 @@ Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, Reduction reduc
     if (!(beta >= 0))
         throw Error("smooth_l1_loss: beta " + std::to_string(beta) + " must not be negative");
     pairSizes("smooth_l1_loss", input.sizes(), target.sizes());
+    checkRealLoss("smooth_l1_loss", input.dtype(), target.dtype());
     if (beta == 0) return l1_loss(input, target, reduction, site);
     const Tensor distance = abs(sub(input, target, site), site);
     const Tensor terms = byDistance(distance, beta, mul(square(distance, site), 0.5 / beta, site),
@@ -89,6 +90,7 @@ Tensor huber_loss(const Tensor& input, const Tensor& target, Reduction reduction
     if (!(delta > 0))
         throw Error("huber_loss: delta " + std::to_string(delta) + " must be greater than 0");
     pairSizes("huber_loss", input.sizes(), target.sizes());
+    checkRealLoss("huber_loss", input.dtype(), target.dtype());
     const Tensor distance = abs(sub(input, target, site), site);
     const Tensor terms = byDistance(distance, delta, mul(square(distance, site), 0.5, site),
                                     mul(sub(distance, 0.5 * delta, site), delta, site), site);
@@ -100,6 +102,7 @@ Tensor huber_loss(const Tensor& input, const Tensor& target, Reduction reduction
 Tensor kl_div(const Tensor& input, const Tensor& target, Reduction reduction, bool log_target,
               Site site) try {
     pairSizes("kl_div", input.sizes(), target.sizes());
+    checkRealLoss("kl_div", input.dtype(), target.dtype());
     Tensor terms;
     if (log_target) {
         terms = mul(exp(target, site), sub(target, input, site), site);
@@ -140,6 +143,7 @@ Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor
                          double eps, Reduction reduction, Site site) try {
     constexpr std::string_view kOp = "gaussian_nll_loss";
     pairSizes(kOp, input.sizes(), target.sizes());
+    checkRealLoss(kOp, promoteTypes(input.dtype(), target.dtype()), var.dtype());
     Tensor spread = var;
     if (var.sizes() != input.sizes()) {
         Dims lead = input.sizes();

@@ -34,6 +34,8 @@ PoolShape maxShape(const OpArgs& a) {
 }
 template <int R>
 void inferMax(const OpArgs& a, OutputMetas& out) {
+    if (a[0].dtype() == DType::Bool)
+        throw DTypeError(message(kMax[R - 1], ": bool tensors cannot be used; convert with to()"));
     const Dims sizes = pooledSizes(a[0].sizes(), maxShape<R>(a));
     out.add(sizes, a[0].dtype());
     out.add(sizes, DType::I64);
@@ -134,7 +136,6 @@ constexpr OpDef maxRow() {
             .family = Family::Nn,
             .args = kInput,
             .attrs = kMaxAttrs,
-            .types = TypeRule::Floating,
             .infer = inferMax<R>,
             .vjp = vjpMax<R>,
             .saveOutputs = 0b10,

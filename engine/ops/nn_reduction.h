@@ -33,6 +33,13 @@ inline Tensor reduced(std::string_view op, const Tensor& terms, Reduction reduct
     }
 }
 
+/// Throws DTypeError where the terms of a loss would be integers.
+inline void checkRealLoss(std::string_view op, DType input, DType target) {
+    if (!isFloating(promoteTypes(input, target)))
+        throw DTypeError(message(op, ": input is ", input, " and target is ", target,
+                                 ", but one must be floating point; convert it with to()"));
+}
+
 /// Throws ShapeError unless both broadcast.
 inline Dims pairSizes(std::string_view op, const Dims& input, const Dims& target) {
     Dims sizes;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/cpu/copy.h"
 #include "engine/cpu/resample.h"
 #include "engine/ops/checks.h"
 #include "engine/ops/dispatch.h"
@@ -68,16 +69,27 @@ ResampleShape shapeOf(std::string_view op, const Kind& kind, const Dims& input, 
     return s;
 }
 
+/// Modes that choose elements instead of mixing them: images of uint8 are taken too.
+constexpr bool copies(ResampleMode mode) {
+    return mode == ResampleMode::Nearest || mode == ResampleMode::NearestExact;
+}
+
 template <std::size_t K>
 void infer(const OpArgs& a, OutputMetas& out) {
     constexpr Kind kind = kKinds[K];
+    if (!(copies(kind.mode) && a[0].dtype() == DType::U8)) checkFloating(kind.name, "input", a[0]);
     const ResampleShape s = shapeOf(kind.name, kind, a[0].sizes(), a.attrs, 0);
     out.add(withSpatial(a[0].sizes(), kind.rank, s.output), a[0].dtype());
 }
 template <std::size_t K>
 void kernel(const OpArgs& a, std::span<Tensor> out) {
     constexpr Kind kind = kKinds[K];
-    cpu::resample(shapeOf(kind.name, kind, a[0].sizes(), a.attrs, 0), a[0], out[0]);
+    const ResampleShape s = shapeOf(kind.name, kind, a[0].sizes(), a.attrs, 0);
+    if (isFloating(a[0].dtype())) return cpu::resample(s, a[0], out[0]);
+    // Pixels of 8 bits, which float32 holds exactly.
+    const Tensor moved = Tensor::empty(out[0].sizes(), DType::F32, MemoryRole::Temporary);
+    cpu::resample(s, cpu::converted(a[0], DType::F32), moved);
+    cpu::copyTensor(out[0], moved);
 }
 template <std::size_t K>
 void inferBackward(const OpArgs& a, OutputMetas& out) {
@@ -133,7 +145,6 @@ constexpr OpDef forwardDef() {
             .family = Family::Nn,
             .args = kInput,
             .attrs = kAttrs,
-            .types = TypeRule::Floating,
             .infer = infer<K>,
             .vjp = vjp<K>,
             .kernels = {kernel<K>}};

@@ -138,10 +138,11 @@ using CompositeFn = void (*)(const OpArgs&, Site, Outputs&);
 
 /// How dtypes are prepared before the shape rule sees them.
 enum class TypeRule : std::uint8_t {
-    AsIs,          ///< the shape rule checks
-    Promote,       ///< to a common dtype
-    PromoteFloat,  ///< the same, and integers to float32 (sqrt, div, mean)
-    Floating       ///< refuse anything but floating point
+    AsIs,           ///< the shape rule checks
+    Promote,        ///< to a common dtype
+    PromoteFloat,   ///< the same, and integers to float32 (sqrt, div, mean)
+    Floating,       ///< refuse anything but floating point
+    PromoteNumbers  ///< to a common dtype; refuse bool operands (sub)
 };
 
 enum class Family : std::uint8_t {

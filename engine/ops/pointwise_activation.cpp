@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/cpu/copy.h"
 #include "engine/cpu/pointwise_kernels.h"
 #include "engine/ops/checks.h"
 #include "engine/ops/dispatch.h"
@@ -31,17 +32,18 @@ void inferNumeric(const OpDef& row, const OpArgs& args, OutputMetas& out) {
 void inferRelu(const OpArgs& args, OutputMetas& out) { inferNumeric(kRelu, args, out); }
 
 /// Integers stay integers when both bounds are whole numbers (or infinite), as with PyTorch's
-/// integer bounds.
+/// integer bounds, and become float32 with others.
 void inferClamp(const OpArgs& args, OutputMetas& out) {
-    inferNumeric(kClamp, args, out);
-    if (isFloating(args[0].dtype())) return;
-    for (int i = 0; i < 2; ++i) {
-        const double bound = args.attrs.real(i);
-        if (std::isinf(bound) || std::floor(bound) == bound) continue;
-        throw DTypeError(
-            "clamp: an int64 tensor needs whole numbers as bounds; convert it with to(x, "
-            "DType::F32)");
-    }
+    const auto whole = [&](int i) { return std::floor(args.attrs.real(i)) == args.attrs.real(i); };
+    if (!isFloating(args[0].dtype()) && !(whole(0) && whole(1)))
+        return out.add(args[0].sizes(), DType::F32);
+    out.add(args[0].sizes(), args[0].dtype() == DType::Bool ? DType::I64 : args[0].dtype());
+}
+void clampKernel(const OpArgs& args, std::span<Tensor> outputs) {
+    if (args[0].dtype() == outputs[0].dtype()) return cpu::unary<UnaryOp::Clamp>(args, outputs);
+    const Tensor x = cpu::converted(args[0], outputs[0].dtype());
+    const Tensor* input = &x;
+    cpu::unary<UnaryOp::Clamp>({{&input, 1}, args.attrs}, outputs);
 }
 
 Tensor reluBackward(const Tensor& grad, const Tensor& y) {
@@ -156,7 +158,7 @@ constinit OpDef kClamp{.name = "clamp",
                        .vjp = clampVjp,
                        .saveInputs = 1,
                        .native = kEveryType,
-                       .kernels = {cpu::unary<UnaryOp::Clamp>}};
+                       .kernels = {clampKernel}};
 constinit OpDef kLeakyRelu =
     activation<kLeakyRelu>("leaky_relu", leakyReluVjp, cpu::unary<UnaryOp::LeakyRelu>, kSlope);
 constinit OpDef kElu = activation<kElu>("elu", eluVjp, cpu::unary<UnaryOp::Elu>, kAlpha);

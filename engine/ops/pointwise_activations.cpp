@@ -181,9 +181,11 @@ constinit OpDef kSelu = activation("selu", seluVjp, cpu::real<RealUnary::Selu>);
 constinit OpDef kCelu = activation("celu", celuVjp, cpu::real<RealUnary::Celu>, kAlpha, inferCelu);
 constinit OpDef kLogSigmoid =
     activation("logsigmoid", logsigmoidVjp, cpu::real<RealUnary::LogSigmoid>);
-constinit OpDef kSoftsign = activation("softsign", softsignVjp, cpu::real<RealUnary::Softsign>);
+constinit OpDef kSoftsign = activation("softsign", softsignVjp, cpu::real<RealUnary::Softsign>, {},
+                                       inferLikeFirst, TypeRule::PromoteFloat);
 constinit OpDef kTanhshrink =
-    activation("tanhshrink", tanhshrinkVjp, cpu::real<RealUnary::Tanhshrink>);
+    activation("tanhshrink", tanhshrinkVjp, cpu::real<RealUnary::Tanhshrink>, {}, inferLikeFirst,
+               TypeRule::PromoteFloat);
 constinit OpDef kHardshrink =
     activation("hardshrink", shrinkVjp, cpu::real<RealUnary::Hardshrink>, kLambd);
 constinit OpDef kSoftshrink =

@@ -107,6 +107,15 @@ void nextafterKernel(const OpArgs& args, std::span<Tensor> outputs) {
     visitFloating(outputs[0].dtype(), each);
 }
 
+/// The next number moves with the first operand; the second only says which way.
+void nextafterVjp(const VjpArgs& a, std::span<Tensor> out) {
+    // Where both are equal nothing moves.
+    if (a.need(0))
+        out[0] =
+            sum_to_size(masked_fill(a.grad(), eq(a.input(0), a.input(1)), 0.0), a.meta(0).sizes);
+    if (a.need(1)) out[1] = zeros(a.meta(1).sizes, {.dtype = a.meta(1).dtype});
+}
+
 Tensor both(const OpDef& row, const Operand& a, const Operand& b, Site site) {
     return call1(row, {&a.tensor, &b.tensor}, {}, site);
 }
@@ -134,7 +143,8 @@ constinit OpDef kLogAddExp2 =
                                constexpr T kLog2e = static_cast<T>(std::numbers::log2e);
                                return high + std::log1p(std::exp2(gap)) * kLog2e;
                            }));
-constinit OpDef kNextafter = takingEveryType(realOnly<"nextafter">(nullptr, 0, nextafterKernel));
+constinit OpDef kNextafter =
+    takingEveryType(realOnly<"nextafter">(nextafterVjp, 0b11, nextafterKernel));
 constinit OpDef kXlogy = asReal<"xlogy">(xlogyVjp, 0b11, realMap2([](auto a, auto b) {
                                              using T = decltype(a);
                                              if (std::isnan(b)) return b;

@@ -69,8 +69,8 @@ constexpr OpDef arithmetic(std::string_view name, TypeRule types, VjpFn vjp, std
 
 constinit OpDef kAddInplace =
     arithmetic<kAddInplace>("add_", TypeRule::Promote, addVjp, 0, cpu::binary<BinaryOp::Add>);
-constinit OpDef kSubInplace =
-    arithmetic<kSubInplace>("sub_", TypeRule::Promote, subVjp, 0, cpu::binary<BinaryOp::Sub>);
+constinit OpDef kSubInplace = arithmetic<kSubInplace>("sub_", TypeRule::PromoteNumbers, subVjp, 0,
+                                                      cpu::binary<BinaryOp::Sub>);
 constinit OpDef kMulInplace =
     arithmetic<kMulInplace>("mul_", TypeRule::Promote, mulVjp, 0b11, cpu::binary<BinaryOp::Mul>);
 constinit OpDef kDivInplace = arithmetic<kDivInplace>("div_", TypeRule::PromoteFloat, divVjp, 0b11,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/cpu/copy.h"
 #include "engine/cpu/pointwise_kernels.h"
 #include "engine/ops/checks.h"
 #include "engine/ops/dispatch.h"
@@ -21,6 +22,22 @@ void inferUnary(const OpArgs& args, OutputMetas& out) {
         throw DTypeError(message(row.name, ": ", args[0].dtype(),
                                  " tensors cannot be used; convert them with to(x, DType::F32)"));
     out.add(args[0].sizes(), args[0].dtype());
+}
+
+/// Bool has no sign to drop.
+void inferAbs(const OpArgs& args, OutputMetas& out) {
+    inferUnary<kAbs, UnaryOp::Abs>(args, out);
+    if (args[0].dtype() == DType::Bool)
+        throw DTypeError("abs: bool tensors cannot be used; convert them with to(x, DType::I64)");
+}
+/// PyTorch's square is pow(x, 2), which counts with bools in int64.
+void inferSquare(const OpArgs& args, OutputMetas& out) {
+    if (args[0].dtype() == DType::Bool) return out.add(args[0].sizes(), DType::I64);
+    inferUnary<kSquare, UnaryOp::Square>(args, out);
+}
+void squareKernel(const OpArgs& args, std::span<Tensor> outputs) {
+    if (args[0].dtype() == DType::Bool) return cpu::copyTensor(outputs[0], args[0]);
+    cpu::unary<UnaryOp::Square>(args, outputs);
 }
 
 void negVjp(const VjpArgs& a, std::span<Tensor> out) { out[0] = neg(a.grad()); }
@@ -115,10 +132,12 @@ constexpr OpDef backward(std::string_view name, VjpFn vjp, KernelFn kernel) {
 }  // namespace
 
 constinit OpDef kNeg = same<kNeg, UnaryOp::Neg>("neg", negVjp);
-constinit OpDef kAbs = same<kAbs, UnaryOp::Abs>("abs", absVjp, true);
+constinit OpDef kAbs =
+    unaryRow("abs", TypeRule::AsIs, inferAbs, absVjp, true, 0, cpu::unary<UnaryOp::Abs>);
 constinit OpDef kSign = same<kSign, UnaryOp::Sign>("sign", flatVjp);
 constinit OpDef kFloor = same<kFloor, UnaryOp::Floor>("floor", flatVjp);
-constinit OpDef kSquare = same<kSquare, UnaryOp::Square>("square", squareVjp, true);
+constinit OpDef kSquare =
+    unaryRow("square", TypeRule::AsIs, inferSquare, squareVjp, true, 0, squareKernel);
 constinit OpDef kExp = real<kExp, UnaryOp::Exp>("exp", expVjp, Saves::Output);
 constinit OpDef kLog = real<kLog, UnaryOp::Log>("log", logVjp, Saves::Input);
 constinit OpDef kSqrt = real<kSqrt, UnaryOp::Sqrt>("sqrt", sqrtVjp, Saves::Output);

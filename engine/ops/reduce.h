@@ -15,7 +15,9 @@ Tensor prod(const Tensor& x, Site site = {});
 Tensor prod(const Tensor& x, std::int64_t dim, bool keepdim = false, Site site = {});
 Tensor amax(const Tensor& x, const Dims& dims = {}, bool keepdim = false, Site site = {});
 Tensor amin(const Tensor& x, const Dims& dims = {}, bool keepdim = false, Site site = {});
-/// NaN counts as the largest; the first of equals.
+/// NaN counts as the largest; the first of equals. Without dim: the index into x seen as flat.
+Tensor argmax(const Tensor& x, Site site = {});
+Tensor argmin(const Tensor& x, Site site = {});
 Tensor argmax(const Tensor& x, std::int64_t dim, bool keepdim = false, Site site = {});
 Tensor argmin(const Tensor& x, std::int64_t dim, bool keepdim = false, Site site = {});
 Tensor any(const Tensor& x, Site site = {});

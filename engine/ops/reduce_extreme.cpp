@@ -9,7 +9,8 @@
 namespace tapescope::engine {
 namespace {
 
-constexpr AttrDef kDimKeepdim[] = {{"dim", AttrKind::Int}, {"keepdim", AttrKind::Bool, "false"}};
+constexpr AttrDef kDimKeepdim[] = {{"dim", AttrKind::Int, "none"},
+                                   {"keepdim", AttrKind::Bool, "false"}};
 
 /// Nothing has no largest element.
 void checkNotEmpty(const OpDef& row, const Dims& sizes, const std::array<bool, kMaxRank>& mask) {
@@ -29,7 +30,11 @@ void inferExtreme(const OpArgs& args, OutputMetas& out) {
 template <const OpDef& row>
 void inferArg(const OpArgs& args, OutputMetas& out) {
     const Dims& sizes = args[0].sizes();
-    const Dims dims{args.attrs.integer(0)};
+    if (args[0].dtype() == DType::Bool)
+        throw DTypeError(message(row.name,
+                                 ": bool tensors cannot be used; convert them with to(x, "
+                                 "DType::U8)"));
+    const Dims dims = args.attrs.has(0) ? Dims{args.attrs.integer(0)} : Dims{};
     checkNotEmpty(row, sizes, cpu::reducedDims(row.name, dims, sizes.size()));
     out.add(reducedSizes(row.name, sizes, dims, keepdimAttr(args.attrs)), DType::I64);
 }
@@ -84,6 +89,12 @@ Tensor argmax(const Tensor& x, std::int64_t dim, bool keepdim, Site site) {
 }
 Tensor argmin(const Tensor& x, std::int64_t dim, bool keepdim, Site site) {
     return call1(kArgmin, {&x}, Attrs{dim, keepdim}, site);
+}
+Tensor argmax(const Tensor& x, Site site) {
+    return call1(kArgmax, {&x}, Attrs{std::monostate{}, false}, site);
+}
+Tensor argmin(const Tensor& x, Site site) {
+    return call1(kArgmin, {&x}, Attrs{std::monostate{}, false}, site);
 }
 Tensor any(const Tensor& x, Site site) { return call1(kAny, {&x}, Attrs{Dims{}, false}, site); }
 Tensor all(const Tensor& x, Site site) { return call1(kAll, {&x}, Attrs{Dims{}, false}, site); }

@@ -95,7 +95,7 @@ void cumsumVjp(const VjpArgs& a, std::span<Tensor> out) {
 constinit OpDef kSum = takingEveryType(
     reductionRow("sum", TypeRule::AsIs, inferSum<kSum>, sumVjp, false, false, cpu::sum));
 constinit OpDef kMean = takingEveryType(reductionRow(
-    "mean", TypeRule::PromoteFloat, inferReduction<kMean>, meanVjp, false, false, cpu::mean));
+    "mean", TypeRule::Floating, inferReduction<kMean>, meanVjp, false, false, cpu::mean));
 constinit OpDef kProd = takingEveryType(
     reductionRow("prod", TypeRule::AsIs, inferSum<kProd>, prodVjp, true, true, cpu::prod));
 constinit OpDef kCumsum =

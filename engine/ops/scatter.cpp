@@ -54,11 +54,14 @@ void inferScatterReduceOf(const OpDef& row, const OpArgs& a, OutputMetas& out) {
     const std::int64_t reduce = a.attrs.integer(1);
     if (reduce < 0 || reduce >= static_cast<std::int64_t>(kReductions.size()))
         throw Error(message(row.name, ": there is no reduction ", reduce));
+    if (reduce == kMeanOf && a[0].dtype() == DType::Bool)
+        throw DTypeError(message(row.name, ": bool values have no mean; convert with to()"));
 }
 void inferIndexFillOf(const OpDef& row, const OpArgs& a, OutputMetas& out) {
     if (row.inplace) checkWritable(row.name, a[0]);
     wrapDim(row.name, a.attrs.integer(0), a[0].dim());
     checkFlatIndex(row.name, a[1]);
+    checkFits(row.name, a.attrs.real(1), a[0].dtype());
     out.add(a[0].sizes(), a[0].dtype());
 }
 void inferIndexCopyOf(const OpDef& row, const OpArgs& a, OutputMetas& out) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/autograd/view_info.h"
 #include "engine/cpu/copy.h"
 #include "engine/cpu/shape_kernels.h"
 #include "engine/ops/checks.h"
@@ -216,6 +217,7 @@ std::vector<Tensor> split(const Tensor& x, std::int64_t size, std::int64_t dim, 
         parts.push_back(narrow(x, d, start, length, site));
         start += length;
     } while (start < total);
+    noteOneOfMany(parts);
     return parts;
 }
 
@@ -229,6 +231,7 @@ std::vector<Tensor> chunk(const Tensor& x, std::int64_t chunks, std::int64_t dim
         // PyTorch gives `chunks` empty pieces here.
         std::vector<Tensor> parts;
         for (std::int64_t i = 0; i < chunks; ++i) parts.push_back(narrow(x, d, 0, 0, site));
+        noteOneOfMany(parts);
         return parts;
     }
     return split(x, (total - 1) / chunks + 1, d, site);

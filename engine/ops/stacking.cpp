@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/autograd/view_info.h"
 #include "engine/ops/checks.h"
 #include "engine/ops/composite.h"
 #include "engine/ops/dispatch.h"
@@ -182,6 +183,7 @@ std::vector<Tensor> split_with_sizes(const Tensor& x, std::span<const std::int64
         throw ShapeError(message("split: the sizes add up to ", start, ", but dimension ", d,
                                  " has size ", x.size(d)) +
                          placeSuffix("", site));
+    noteOneOfMany(parts);
     return parts;
 }
 std::vector<Tensor> split(const Tensor& x, std::span<const std::int64_t> sizes, std::int64_t dim,
@@ -194,6 +196,7 @@ std::vector<Tensor> unbind(const Tensor& x, std::int64_t dim, Site site) {
     const int d = wrapDim("unbind", dim, x.dim());
     std::vector<Tensor> parts;
     for (std::int64_t i = 0; i < x.size(d); ++i) parts.push_back(select(x, d, i, site));
+    noteOneOfMany(parts);
     return parts;
 }
 std::vector<Tensor> tensor_split(const Tensor& x, std::int64_t sections, std::int64_t dim,

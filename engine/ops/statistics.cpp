@@ -33,11 +33,6 @@ constexpr AttrDef kCorrection[] = {{"correction", AttrKind::Int, "1"}};
 Tensor countNonzeroOf(const OpArgs& a, Site site) {
     return sum(ne(a[0], wrappedNumber(std::int64_t{0}), site), a.attrs.dims(0), false, site);
 }
-Tensor nansumOf(const OpArgs& a, Site site) {
-    const Tensor& x = a[0];
-    const Tensor numbers = isFloating(x.dtype()) ? masked_fill(x, isnan(x, site), 0.0, site) : x;
-    return sum(numbers, a.attrs.dims(0), a.attrs.flag(1), site);
-}
 Tensor nanmeanOf(const OpArgs& a, Site site) {
     const Tensor& x = a[0];
     const Dims& dims = a.attrs.dims(0);
@@ -122,8 +117,6 @@ std::pair<Tensor, Tensor> both(Outputs outs) { return {outs[0], outs[1]}; }
 
 constinit OpDef kCountNonzero = compositeRow("count_nonzero", Family::Reduction, kInput, kDims,
                                              composeOne<countNonzeroOf>, TypeRule::AsIs, false);
-constinit OpDef kNansum =
-    compositeRow("nansum", Family::Reduction, kInput, kDimsKeepdim, composeOne<nansumOf>);
 constinit OpDef kNanmean = compositeRow("nanmean", Family::Reduction, kInput, kDimsKeepdim,
                                         composeOne<nanmeanOf>, TypeRule::Floating);
 constinit OpDef kAminmax =

@@ -45,7 +45,6 @@ void inferConsecutive(const OpArgs& a, OutputMetas& out) {
 void inferSearchsorted(const OpArgs& a, OutputMetas& out) {
     const Tensor& sequence = a[0];
     const Tensor& values = a[1];
-    checkSameDType("searchsorted", "sorted_sequence", sequence, "values", values);
     if (sequence.dim() == 0)
         throw ShapeError("searchsorted: sorted_sequence must have at least 1 dimension");
     if (sequence.dim() > 1) {

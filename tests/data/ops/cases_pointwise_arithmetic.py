@@ -71,7 +71,8 @@ def real(w):
     w.case("logaddexp", "far_apart", torch.logaddexp, [torch.tensor([1000.0, -1000.0, 0.0]), torch.tensor([0.0, -1001.0, 0.0])],
            gradcheck="no")
     w.case("nextafter", "values", torch.nextafter,
-           [torch.tensor([1.0, 1.0, 0.0, -0.0, INF, NAN, 2.0]), torch.tensor([2.0, 0.0, 1.0, -1.0, 0.0, 1.0, 2.0])])
+           [torch.tensor([1.0, 1.0, 0.0, -0.0, INF, NAN, 2.0]), torch.tensor([2.0, 0.0, 1.0, -1.0, 0.0, 1.0, 2.0])], gradcheck="no")
+    w.case("nextafter", "apart", torch.nextafter, [torch.tensor([[0.3, -1.2, 2.5]]), torch.tensor([[1.0], [-4.0]])])
     w.case("nextafter", "float64", torch.nextafter, [torch.tensor([1.0, 0.0], dtype=F64), torch.tensor([2.0], dtype=F64)])
     w.case("nextafter", "empty", torch.nextafter, [torch.zeros(0), torch.zeros(1)])
 

@@ -64,7 +64,14 @@ private:
             } else if (key == "gradcheck") {
                 c.gradcheck = value != "no";
             } else if (key == "refused") {
-                c.refused = value == "yes";
+                c.refused = value == "yes" || value == "value";
+                c.refusedValue = value == "value";
+            } else if (key == "dtype") {
+                c.dtype = readDType(value);
+            } else if (key == "form") {
+                c.form = value;
+            } else if (key == "values") {
+                c.sizesOnly = value == "no";
             } else if (key == "second") {
                 c.secondOrder = value != "no";
             } else if (key == "constant") {
@@ -93,6 +100,11 @@ private:
             int index = -1;
             words >> index;
             (keyword == "gin" ? c.expectedGrads : c.givenGrads)
+                .emplace_back(index, readValue(words));
+        } else if (keyword == "given2" || keyword == "gin2") {
+            int index = -1;
+            words >> index;
+            (keyword == "gin2" ? c.expectedSecond : c.givenSecond)
                 .emplace_back(index, readValue(words));
         } else if (keyword == "attr") {
             readAttr(c.attrs, words);
@@ -181,6 +193,19 @@ Placement placementOf(const Dims& sizes, Layout layout) {
     return p;
 }
 
+/// The cases of every file whose name starts with prefix.
+std::vector<OperatorCase> casesOf(const std::string& prefix) {
+    std::vector<OperatorCase> cases;
+    const std::filesystem::path folder = std::string(TAPESCOPE_TEST_DATA) + "/ops";
+    std::set<std::string> names;  // a fixed order
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+        const std::string name = entry.path().filename().string();
+        if (name.starts_with(prefix) && name.ends_with(".txt")) names.insert(name);
+    }
+    for (const std::string& name : names) Parser((folder / name).string(), name).read(cases);
+    return cases;
+}
+
 }  // namespace
 
 std::string_view layoutName(Layout layout) {
@@ -215,17 +240,12 @@ Tensor makeTensor(const CaseValue& value, Layout layout, std::optional<DType> as
 }
 
 const std::vector<OperatorCase>& operatorCases() {
-    static const std::vector<OperatorCase> all = [] {
-        std::vector<OperatorCase> cases;
-        const std::filesystem::path folder = std::string(TAPESCOPE_TEST_DATA) + "/ops";
-        std::set<std::string> names;  // a fixed order
-        for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-            const std::string name = entry.path().filename().string();
-            if (name.starts_with("reference_") && name.ends_with(".txt")) names.insert(name);
-        }
-        for (const std::string& name : names) Parser((folder / name).string(), name).read(cases);
-        return cases;
-    }();
+    static const std::vector<OperatorCase> all = casesOf("reference_");
+    return all;
+}
+
+const std::vector<OperatorCase>& dtypeCases() {
+    static const std::vector<OperatorCase> all = casesOf("dtypes_");
     return all;
 }
 

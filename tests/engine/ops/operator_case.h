@@ -35,12 +35,19 @@ struct OperatorCase {
     std::vector<CaseValue> inputs;
     Attrs attrs;
     std::vector<CaseValue> outputs;
-    std::vector<std::pair<int, CaseValue>> givenGrads;     ///< of outputs
-    std::vector<std::pair<int, CaseValue>> expectedGrads;  ///< of inputs
+    std::vector<std::pair<int, CaseValue>> givenGrads;      ///< of outputs
+    std::vector<std::pair<int, CaseValue>> expectedGrads;   ///< of inputs
+    std::vector<std::pair<int, CaseValue>> givenSecond;     ///< of the gradients of inputs
+    std::vector<std::pair<int, CaseValue>> expectedSecond;  ///< of inputs, through their gradients
     std::optional<double> tolerance;
     std::optional<std::uint64_t> seed;
     bool contiguousOnly = false;
     bool refused = false;
+    bool refusedValue = false;   ///< what is refused is a number that the dtype cannot hold
+    bool sizesOnly = false;      ///< random: the values are nobody's to compare
+    std::optional<DType> dtype;  ///< what a case of the dtype sweep is about
+    /// "": every operand has that dtype; else the part that has: "mixed", "index", "mask".
+    std::string form;
     bool gradcheck = true;
     bool secondOrder = true;
     std::vector<std::size_t>
@@ -57,6 +64,10 @@ struct OperatorCase {
 /// Every case of tests/data/ops/reference_*.txt. Throws std::runtime_error naming file and line of
 /// what it cannot read.
 const std::vector<OperatorCase>& operatorCases();
+
+/// Every case of tests/data/ops/dtypes_*.txt: every operator in every dtype, made by
+/// make_dtype_reference.py there.
+const std::vector<OperatorCase>& dtypeCases();
 
 /// The cases of one file of functions (functions_*.txt), whose names are no rows.
 std::vector<OperatorCase> functionCases(const std::string& name);

@@ -48,13 +48,22 @@ void expectClose(const Tensor& actual, const CaseValue& expected, const Operator
                  const std::string& what) {
     ASSERT_EQ(actual.sizes(), expected.sizes) << what;
     ASSERT_EQ(dtypeName(actual.dtype()), dtypeName(expected.dtype)) << what;
+    if (c.sizesOnly) return;
     if (isIntegral(expected.dtype)) {
         const auto values = actual.to_vector<std::int64_t>();
         EXPECT_EQ(values, expected.integers) << what;
         return;
     }
     const double relative = c.tolerance.value_or(toleranceOf(expected.dtype));
-    const double absolute = expected.dtype == DType::F64 ? 1e-14 : std::max(2e-7, relative / 10);
+    double absolute = expected.dtype == DType::F64 ? 1e-14 : std::max(2e-7, relative / 10);
+    if (c.dtype && isReducedFloating(expected.dtype)) {
+        // What several roundings leave is relative to what was added up: the largest element, or
+        // the operands, which are about 1.
+        double largest = 1;
+        for (const double v : expected.values)
+            if (std::isfinite(v)) largest = std::max(largest, std::fabs(v));
+        absolute = relative / 2 * largest;
+    }
     const auto values = actual.to_vector<double>();
     for (std::size_t i = 0; i < values.size(); ++i) {
         const double want = expected.values[i];
@@ -62,6 +71,23 @@ void expectClose(const Tensor& actual, const CaseValue& expected, const Operator
         EXPECT_LE(std::fabs(values[i] - want), absolute + relative * std::fabs(want))
             << what << ", element " << i << ": " << values[i] << " instead of " << want;
     }
+}
+
+/// c with the tolerance of gradients of that order, which chain several roundings.
+OperatorCase loosened(const OperatorCase& c, DType gradient, int order) {
+    OperatorCase loose = c;
+    const auto has = [&](const auto& test) {
+        return std::any_of(c.inputs.begin(), c.inputs.end(),
+                           [&](const CaseValue& v) { return test(v.dtype); });
+    };
+    if (has(isReducedFloating)) {
+        loose.tolerance = order * std::max(3 * toleranceOf(gradient), c.tolerance.value_or(0));
+    } else if (has([](DType dtype) { return dtype == DType::F32; })) {
+        loose.tolerance = order * std::max(4e-6, 2 * c.tolerance.value_or(0));
+    } else if (order > 1) {
+        loose.tolerance = std::max(1e-11, 2 * c.tolerance.value_or(0));
+    }
+    return loose;
 }
 
 /// Runs fn on an operator's inputs with gradients; an in-place one gets a copy, as leaves cannot be
@@ -176,6 +202,10 @@ void checkValues(const OperatorCase& c) {
         const std::string what =
             c.op + " " + c.label + " (" + c.place + "), " + std::string(layoutName(layout));
         const std::vector<Tensor> inputs = makeInputs(c, layout);
+        if (c.refusedValue) {
+            EXPECT_THROW(callCase(c, inputs), Error) << what;
+            continue;
+        }
         if (c.refused) {
             EXPECT_THROW(callCase(c, inputs), DTypeError) << what;
             continue;
@@ -217,18 +247,55 @@ void checkRecordedGradients(const OperatorCase& c) {
                     << input << " is missing";
                 continue;
             }
-            OperatorCase loose = c;  // a gradient chains several roundings
-            const auto has = [&](const auto& test) {
-                return std::any_of(c.inputs.begin(), c.inputs.end(),
-                                   [&](const CaseValue& v) { return test(v.dtype); });
-            };
-            if (has(isReducedFloating)) {
-                loose.tolerance = std::max(3 * toleranceOf(value.dtype), c.tolerance.value_or(0));
-            } else if (has([](DType dtype) { return dtype == DType::F32; })) {
-                loose.tolerance = std::max(4e-6, 2 * c.tolerance.value_or(0));
-            }
-            expectClose(gradient, value, loose, input);
+            expectClose(gradient, value, loosened(c, value.dtype, 1), input);
         }
+    }
+}
+
+void checkRecordedSecondOrder(const OperatorCase& c) {
+    if (c.expectedSecond.empty()) return;
+    const std::string what = c.op + " " + c.label + " (" + c.place + "), second order";
+    std::vector<Tensor> leaves = makeInputs(c, Layout::Contiguous);
+    std::vector<Tensor> variables;
+    for (const std::size_t i : differentiable(c)) {
+        leaves[i].set_requires_grad(true);
+        variables.push_back(leaves[i]);
+    }
+    const auto position = [&](int input) {
+        const auto indices = differentiable(c);
+        return static_cast<std::size_t>(
+            std::find(indices.begin(), indices.end(), static_cast<std::size_t>(input)) -
+            indices.begin());
+    };
+    const Outputs outs = callDifferentiably(c, leaves);
+    std::vector<Tensor> roots;
+    std::vector<Tensor> given;
+    for (const auto& [index, value] : c.givenGrads) {
+        roots.push_back(outs.tensors[static_cast<std::size_t>(index)]);
+        given.push_back(makeTensor(value, Layout::Contiguous));
+    }
+    const std::vector<Tensor> first = grad(roots, variables, given, true, true, true);
+    std::vector<Tensor> again;
+    std::vector<Tensor> factors;
+    for (const auto& [index, value] : c.givenSecond) {
+        const Tensor& g = first[position(index)];
+        if (!g.defined() || !g.requires_grad()) continue;
+        again.push_back(g);
+        factors.push_back(makeTensor(value, Layout::Contiguous));
+    }
+    const std::vector<Tensor> second = again.empty()
+                                           ? std::vector<Tensor>(variables.size())
+                                           : grad(again, variables, factors, false, false, true);
+    for (const auto& [index, value] : c.expectedSecond) {
+        const std::string input = what + ", input " + std::to_string(index);
+        const Tensor& gradient = second[position(index)];
+        if (!gradient.defined()) {
+            EXPECT_TRUE(std::all_of(value.values.begin(), value.values.end(),
+                                    [](double v) { return v == 0; }))
+                << input << " is missing";
+            continue;
+        }
+        expectClose(gradient, value, loosened(c, value.dtype, 2), input);
     }
 }
 

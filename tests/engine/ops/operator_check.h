@@ -11,6 +11,8 @@ namespace tapescope::engine::test {
 void checkValues(const OperatorCase& c);
 /// backward() against the gradients of the independent library, where the case has them.
 void checkRecordedGradients(const OperatorCase& c);
+/// Gradients of gradients against those of the independent library, where the case has them.
+void checkRecordedSecondOrder(const OperatorCase& c);
 /// Gradients against central differences of the outputs, in float64.
 void checkFirstOrder(const OperatorCase& c);
 /// Gradients of gradients against central differences of the gradients, in float64.

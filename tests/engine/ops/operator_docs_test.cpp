@@ -2,6 +2,7 @@
 // docs/operators.md is written from the operator table. This test fails when it is out of date; to
 // refresh it:
 //   TAPESCOPE_WRITE_DOCS=1 engine_test --gtest_filter=OperatorDocs.*
+#include "dtype_coverage.h"
 #include "engine/ops/op_def.h"
 
 #include <algorithm>
@@ -20,6 +21,8 @@ std::string typesText(const OpDef& op) {
     switch (op.types) {
         case TypeRule::Promote:
             return "promoted";
+        case TypeRule::PromoteNumbers:
+            return "promoted, bool refused";
         case TypeRule::PromoteFloat:
             return "promoted, integers to float32";
         case TypeRule::Floating:
@@ -42,6 +45,38 @@ std::string notesText(const OpDef& op) {
     return notes;
 }
 
+void addCoverage(std::ostringstream& out) {
+    using test::DTypeCoverage;
+    out << "\n## Compared with PyTorch\n\n"
+           "Every operator in every dtype against the values, result dtypes, gradients and "
+           "refusals of PyTorch on a CPU\n(`tests/data/ops/make_dtype_reference.py`, "
+           "`tests/engine/ops/operator_dtypes_test.cpp`). *values*: the dtypes of the operands "
+           "compared; *refused*:\nPyTorch refuses them and so do we; *ours*: we take them where "
+           "PyTorch's CPU does not (the other way round: see below). *gradient* and *second "
+           "order*: the dtypes\nin which PyTorch "
+           "has these to compare with; central differences in float64 check all of them "
+           "besides.\n\n"
+           "| operator | values | gradient | second order | refused | ours |\n"
+           "| --- | --- | --- | --- | --- | --- |\n";
+    for (const OpDef* op : OpTable::instance().rows()) {
+        const DTypeCoverage c = test::dtypeCoverage(op->name);
+        out << "| `" << op->name << "` | " << test::dtypesText(c.values) << " | "
+            << test::dtypesText(c.gradient) << " | " << test::dtypesText(c.second) << " | "
+            << test::dtypesText(c.refused) << " | " << test::dtypesText(c.accepted) << " |\n";
+    }
+    out << "\n### Differences, and why\n\n| operators | dtypes | what | why |\n"
+           "| --- | --- | --- | --- |\n";
+    static constexpr const char* kKinds[] = {"taken by ours alone", "refused by ours alone",
+                                             "not compared", "gradient not compared"};
+    for (const test::DTypeDifference& d : test::dtypeDifferences()) {
+        out << "| ";
+        for (const std::string_view op : d.ops) out << (op == d.ops[0] ? "`" : ", `") << op << '`';
+        out << " | " << test::dtypesText(d.dtypes);
+        if (!d.form.empty()) out << " (" << d.form << ")";
+        out << " | " << kKinds[d.kind] << " | " << d.reason << " |\n";
+    }
+}
+
 std::string docsText() {
     std::map<Family, std::vector<const OpDef*>> families;
     for (const OpDef* op : OpTable::instance().rows()) families[op->family].push_back(op);
@@ -56,7 +91,8 @@ std::string docsText() {
            "dtypes of the tensors are "
            "prepared, *gradient* whether\nbackward runs through the operator. Operators ending in "
            "`_backward` or `_grad` are what "
-           "other operators' gradients call.\n";
+           "other operators' gradients call. The tables at the end say in which dtypes each is "
+           "compared with PyTorch.\n";
     for (auto& [family, ops] : families) {
         std::stable_sort(ops.begin(), ops.end(),
                          [](const OpDef* a, const OpDef* b) { return a->name < b->name; });
@@ -67,6 +103,7 @@ std::string docsText() {
                 << (op->differentiable() ? "yes" : "no") << " | " << notesText(*op) << " |\n";
         }
     }
+    addCoverage(out);
     return out.str();
 }
 

@@ -87,7 +87,7 @@ TEST(TensorIndex, WrongIndicesAreNamed) {
               }),
               "index: the indices do not broadcast: [2] and [3]");
     EXPECT_EQ(messageOf<DTypeError>([&] { index(x, {zeros({2})}); }),
-              "index: an index must be int64 or a bool mask, not float32");
+              "index: an index must be int64, int32 or a bool mask, not float32");
     EXPECT_EQ(messageOf<IndexError>([&] { index(x, {ones({3}, {.dtype = DType::Bool})}); }),
               "index: the mask [3] does not fit the sizes [2, 3] from dimension 0 on");
     const std::vector<Tensor> row{places({0})};
