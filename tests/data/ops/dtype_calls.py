@@ -30,6 +30,13 @@ ADDED = {}
 FAMILY = {"linspace": "create", "logspace": "create", "tril_indices": "create", "triu_indices": "create", "full_like": "create"}
 
 
+FLOATING = [F64, torch.float32, torch.float16, torch.bfloat16]
+# Where ours take fewer dtypes, as their rows do (tests/engine/ops/dtype_differences.cpp); grid_sample's own rounding of the
+# coordinates to 16 bits is not PyTorch's.
+FUNCTION_DTYPES = {**{name: FLOATING for name in ("rnn_tanh_cell", "rnn_relu_cell", "rnn_tanh", "rnn_relu", "conv1d", "conv2d",
+                                                  "conv3d", "interpolate")}, "grid_sample": FLOATING[:2]}
+
+
 def special(*names, **what):
     for name in names:
         SPECIAL.setdefault(name, {}).update(what)

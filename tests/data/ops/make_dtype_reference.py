@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes dtypes_<family>.txt: every operator in every dtype, with what PyTorch computes (CPU) or that it refuses the dtype.
 
-    python3 make_dtype_reference.py [family ...]
+    python3 make_dtype_reference.py [family ... | functions_<part> ...]
 
 The calls are those of cases_<family>.py: of each operator a small one (and an empty one, a 0-d one and one with a number, where
 there are), with its values rounded to what bfloat16 holds, so that every floating type gets the same, or made small integers or
 flags. dtype_calls.py says where the first suitable call is not the one to take. tests/engine/ops/operator_dtypes_test.cpp reads
-the files and fails for an operator that lacks a dtype. The format is that of make_reference.py and
+the files and fails for an operator that lacks a dtype. functions_<part>_dtypes.txt are
+the same for functions_<part>.py, where PyTorch takes the dtype. The format is that of make_reference.py and
 
     option dtype=f16      the dtype the case is about
     option form=mixed     operands of two dtypes; form=index, form=mask: indices or a mask of dtype
@@ -58,7 +59,7 @@ def rebuilt(value, change, seen=None):
     seen = {} if seen is None else seen
     if torch.is_tensor(value):
         return change(value)
-    if isinstance(value, types.FunctionType) and value.__module__.startswith("cases_"):
+    if isinstance(value, types.FunctionType) and value.__module__.startswith(("cases_", "functions_")):
         if id(value) in seen:
             return seen[id(value)]
         cells = tuple(types.CellType() for _ in value.__closure__ or ())
@@ -100,9 +101,9 @@ class Collector(reference.Writer):
         self.calls.setdefault(op, []).append(Call(self.family, op, label, fn, inputs, attrs, grad, options))
 
 
-def collect():
+def collect(name="cases_*"):
     calls = {}
-    for script in sorted(HERE.glob("cases_*.py")):
+    for script in sorted(HERE.glob(name + ".py")):
         if script.stem == "cases_dtypes":
             continue
         spec = importlib.util.spec_from_file_location(script.stem, script)
@@ -206,11 +207,13 @@ class Writer:
             else:
                 yield f"attr {kind} {reference.text(value)}"
 
-    def write(self, call, label, dtype, **options):
+    def write(self, call, label, dtype, skip=False, **options):
         try:
             lines = list(self.results(call))
         except (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError) as error:
             words = str(error).split("\n")[0][:120]
+            if skip:
+                return False
             if "ZeroDivision" in words:
                 raise
             self.lines.append("# " + words)
@@ -310,7 +313,7 @@ def in_float64(fn):
     return run
 
 
-def sweep(w, call, label, positions, nonzero=(), closure=True, exact=False, shift=False, stats=(), dtypes=DTYPES, **options):
+def sweep(w, call, label, positions, nonzero=(), closure=True, exact=False, shift=False, stats=(), dtypes=DTYPES, skip=False, **options):
     """Writes call in every dtype and gives those that PyTorch takes."""
     taken = []
     for dtype in dtypes:
@@ -319,7 +322,7 @@ def sweep(w, call, label, positions, nonzero=(), closure=True, exact=False, shif
             w.write(call(dtype).with_(options=options), name, dtype, **options)
             continue
         own = in_dtype(call, dtype, positions, nonzero, closure, exact, shift, stats)
-        if w.write(own, name, dtype, **options):
+        if w.write(own, name, dtype, skip, **options):
             taken.append(dtype)
     return taken
 
@@ -398,8 +401,31 @@ def write_mixed(w, call, positions, nonzero, options):
             w.write(call.with_(inputs=inputs, grad=False), label, other, form="index" if kind == torch.int64 else "mask", **options)
 
 
+def write_functions(part):
+    """functions_<part>.py in every dtype that PyTorch takes: functions_<part>_dtypes.txt."""
+    import dtype_calls
+    calls = collect("functions_" + part)
+    w = Writer(HERE / f"functions_{part}_dtypes.txt")
+    for op, list_ in calls.items():
+        # Several operators, each of which rounds.
+        w.tolerances = {torch.float32: 1e-5, torch.float16: 4 * 2.0**-10, torch.bfloat16: 4 * 2.0**-7, **tolerances(list_)}
+        dtypes = dtype_calls.FUNCTION_DTYPES.get(op, DTYPES)
+        small = [c for c in list_ if usable(c) and c.numel() <= 60 and all(x.numel() > 0 for x in c.tensors())]
+        small = [c for c in small if c.grad] or small
+        words = {c.options.get("text", ""): c for c in reversed(small)}  # one a word
+        for call in list(words.values())[:12]:
+            call = call.with_(options={**call.options, "second": "no"})
+            sweep(w, call, call.label, value_positions(call), dtypes=dtypes, skip=True)
+    w.save()
+
+
 def main():
     import dtype_calls
+    for part in ("linalg", "sequence", "text"):
+        if len(sys.argv) == 1 or "functions_" + part in sys.argv[1:]:
+            write_functions(part)
+    if any(name.startswith("functions_") for name in sys.argv[1:]):
+        return
     calls = collect()
     for op, made in dtype_calls.ADDED.items():
         calls.setdefault(op, []).extend(made)

@@ -85,6 +85,12 @@ TEST(LinalgFunctions, GiveTheGradientsOfAnIndependentLibrary) {
     for (const OperatorCase& c : cases())
         if (!c.givenGrads.empty()) checkRecordedGradients(c);
 }
+TEST(LinalgFunctions, GiveTheValuesAndGradientsInEveryDType) {
+    for (const OperatorCase& c : boundCases("functions_linalg_dtypes.txt", functions())) {
+        checkValues(c);
+        checkRecordedGradients(c);
+    }
+}
 TEST(LinalgFunctions, AgreeWithCentralDifferences) {
     for (const OperatorCase& c : cases())
         if (canCheckGradients(c)) checkFirstOrder(c);

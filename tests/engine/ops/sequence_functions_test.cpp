@@ -98,6 +98,12 @@ TEST(SequenceFunctions, GiveTheValuesOfAnIndependentLibrary) {
 TEST(SequenceFunctions, GiveTheGradientsOfAnIndependentLibrary) {
     for (const OperatorCase& c : cases()) checkRecordedGradients(c);
 }
+TEST(SequenceFunctions, GiveTheValuesAndGradientsInEveryDType) {
+    for (const OperatorCase& c : boundCases("functions_sequence_dtypes.txt", functions())) {
+        checkValues(c);
+        checkRecordedGradients(c);
+    }
+}
 TEST(SequenceFunctions, AgreeWithCentralDifferences) {
     for (const OperatorCase& c : cases()) checkFirstOrder(c);
 }

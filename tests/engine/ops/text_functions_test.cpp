@@ -147,6 +147,12 @@ TEST(TextFunctions, GiveTheValuesOfAnIndependentLibrary) {
 TEST(TextFunctions, GiveTheGradientsOfAnIndependentLibrary) {
     for (const OperatorCase& c : cases()) checkRecordedGradients(c);
 }
+TEST(TextFunctions, GiveTheValuesAndGradientsInEveryDType) {
+    for (const OperatorCase& c : boundCases("functions_text_dtypes.txt", functions())) {
+        checkValues(c);
+        checkRecordedGradients(c);
+    }
+}
 TEST(TextFunctions, AgreeWithCentralDifferences) {
     for (const OperatorCase& c : cases())
         if (canCheckGradients(c)) checkFirstOrder(c);
