@@ -20,7 +20,7 @@ constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 TEST(ExtremeArguments, AScaleNearZeroReadsTheLastElement) {
-    const Tensor x = reshape(arange(1, 5, {.dtype = DType::F32}), {1, 1, 2, 2});
+    const Tensor x = Tensor::from<float>({1, 2, 3, 4}, {1, 1, 2, 2});
     for (const char* row : {"upsample_nearest2d", "_upsample_nearest_exact2d"}) {
         const Tensor* inputs[] = {&x};
         const Attrs attrs(Dims{1, 2}, false, false, 0.0, 1e-300, 1e-300);
