@@ -24,7 +24,7 @@ Tensor linalg_solve(const Tensor& a, const Tensor& b, bool left = true, Site sit
 /// Reads one triangle of a only; a zero on its diagonal gives infinities, as in PyTorch.
 Tensor linalg_solve_triangular(const Tensor& a, const Tensor& b, bool upper, bool left = true,
                                bool unitriangular = false, Site site = {});
-/// L (unit diagonal) and U in one matrix, and LAPACK's pivots (counted from 1, int64).
+/// L (unit diagonal) and U in one matrix, and LAPACK's pivots (counted from 1, int32).
 std::pair<Tensor, Tensor> linalg_lu_factor(const Tensor& a, Site site = {});
 Tensor linalg_lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool left = true,
                        bool adjoint = false, Site site = {});

@@ -188,7 +188,7 @@ void vjpTriangular(const VjpArgs& v, std::span<Tensor> grads) {
 void inferLuFactor(const OpArgs& a, OutputMetas& out) {
     linalg::checkMatrices("linalg_lu_factor", "input", a[0]);
     out.add(a[0].sizes(), a[0].dtype());
-    out.add(linalg::leading(a[0], 2, {std::min(a[0].size(-1), a[0].size(-2))}), DType::I64);
+    out.add(linalg::leading(a[0], 2, {std::min(a[0].size(-1), a[0].size(-2))}), DType::I32);
 }
 void luFactorKernel(const OpArgs& a, std::span<Tensor> out) {
     linalg::throwFailures("linalg_lu_factor", cpu::luFactorInto(a[0], out[0], out[1]),

@@ -32,6 +32,8 @@ DTYPES = [torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int
           torch.uint8, torch.bool]
 MIXED = [(torch.float32, torch.float64), (torch.float16, torch.bfloat16), (torch.int64, torch.float16), (torch.uint8, torch.int8),
          (torch.bool, torch.int32), (torch.float32, torch.int64)]
+SCALAR = [(torch.float32, torch.float64), (torch.float16, torch.float32), (torch.bfloat16, torch.int64), (torch.int8, torch.int64),
+          (torch.uint8, torch.float64), (torch.bool, torch.int16), (torch.int32, torch.bool)]
 DIGITS = {torch.float32: 9, torch.float16: 5, torch.bfloat16: 4}
 
 
@@ -390,6 +392,14 @@ def write_mixed(w, call, positions, nonzero, options):
             each = [a, b] + [b] * (len(positions) - 2)
             name = f"mixed_{reference.NAMES[a]}_{reference.NAMES[b]}"
             w.write(in_dtype(call, each, positions, nonzero).with_(grad=False), name, a, form="mixed", **options)
+    if len(positions) >= 2 and call.family in ("pointwise", "compare"):
+        for a, b in SCALAR:  # a 0-d operand only raises the category
+            single = list(call.inputs)
+            last = positions[-1]
+            single[last] = single[last].reshape(-1)[0]
+            each = [a] * (len(positions) - 1) + [b]
+            name = f"scalar_{reference.NAMES[a]}_{reference.NAMES[b]}"
+            w.write(in_dtype(call.with_(inputs=single), each, positions, nonzero).with_(grad=False), name, a, form="mixed", **options)
     for kind, others in ((torch.int64, (torch.int32, torch.int16, torch.uint8, torch.float32)),
                          (torch.bool, (torch.uint8, torch.int64, torch.float32))):
         beside = [i for i, x in enumerate(call.inputs) if torch.is_tensor(x) and x.dtype == kind and i not in positions]
@@ -435,6 +445,7 @@ def main():
     for family, ops in sorted(families.items()):
         if len(sys.argv) > 1 and family not in sys.argv[1:]:
             continue
+        torch.manual_seed(7)
         w = Writer(HERE / f"dtypes_{family}.txt")
         for op in ops:
             try:

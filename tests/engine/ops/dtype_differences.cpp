@@ -61,6 +61,7 @@ constexpr auto kInt32Indices =
 constexpr auto kOddIndices = ops("linalg_lu_solve", "ctc_loss");
 constexpr auto kMasks = ops("where");
 constexpr auto kQuotients = ops("addcdiv", "addcdiv_");
+constexpr auto kWeights = ops("lerp", "lerp_");
 constexpr auto kSolves = ops("linalg_solve_triangular");
 
 constexpr DTypeDifference kDifferences[] = {
@@ -95,6 +96,7 @@ constexpr DTypeDifference kDifferences[] = {
     {Refuses, "index", kAny & ~dtypeBit(DType::I32), "an index is int64 or int32", kOddIndices},
     {Refuses, "mask", kBytes, "a mask is bool; PyTorch warns", kMasks},
     {Accepts, "mixed", dtypeBit(DType::F32), "promoted like the operands of div", kQuotients},
+    {Refuses, "mixed", kAny, "the weight has the dtype of the ends, 0-d or not", kWeights},
     {Refuses, "mixed", kAny, "solves in one dtype, like the others", kSolves},
 };
 
