@@ -49,12 +49,14 @@ void addCoverage(std::ostringstream& out) {
     using test::DTypeCoverage;
     out << "\n## Compared with PyTorch\n\n"
            "Every operator in every dtype against the values, result dtypes, gradients and "
-           "refusals of PyTorch on a CPU\n(`tests/data/ops/make_dtype_reference.py`, "
-           "`tests/engine/ops/operator_dtypes_test.cpp`). *values*: the dtypes of the operands "
-           "compared; *refused*:\nPyTorch refuses them and so do we; *ours*: we take them where "
-           "PyTorch's CPU does not (the other way round: see below). *gradient* and *second "
-           "order*: the dtypes\nin which PyTorch "
-           "has these to compare with; central differences in float64 check all of them "
+           "refusals of PyTorch on a CPU\n"
+           "(`tests/data/ops/make_dtype_reference.py`, "
+           "`tests/engine/ops/operator_dtypes_test.cpp`).\n"
+           "*values*: the dtypes of the operands compared; *refused*: PyTorch refuses them and so "
+           "do we; *ours*: we take them\n"
+           "where PyTorch's CPU does not (the other way round: see below). *gradient* and *second "
+           "order*: the dtypes in which\n"
+           "PyTorch has these to compare with; central differences in float64 check all of them "
            "besides.\n\n"
            "| operator | values | gradient | second order | refused | ours |\n"
            "| --- | --- | --- | --- | --- | --- |\n";
@@ -91,7 +93,7 @@ std::string docsText() {
            "dtypes of the tensors are "
            "prepared, *gradient* whether\nbackward runs through the operator. Operators ending in "
            "`_backward` or `_grad` are what "
-           "other operators' gradients call. The tables at the end say in which dtypes each is "
+           "other operators' gradients call.\nThe tables at the end say in which dtypes each is "
            "compared with PyTorch.\n";
     for (auto& [family, ops] : families) {
         std::stable_sort(ops.begin(), ops.end(),
