@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Choosing between values, mixing them, and converting their type.
+#include "engine/cpu/copy.h"
 #include "engine/cpu/pointwise_kernels.h"
 #include "engine/ops/checks.h"
 #include "engine/ops/dispatch.h"
@@ -37,9 +38,17 @@ void inferMaskedFill(const OpArgs& args, OutputMetas& out) {
 }
 void inferLerp(const OpArgs& args, OutputMetas& out) {
     checkSameDType("lerp", "input", args[0], "end", args[1]);
-    checkSameDType("lerp", "input", args[0], "weight", args[2]);
+    if (args[2].dim() != 0) checkSameDType("lerp", "input", args[0], "weight", args[2]);
     const Dims ends = broadcastOf("lerp", args[0].sizes(), args[1].sizes());
     out.add(broadcastOf("lerp", ends, args[2].sizes()), args[0].dtype());
+}
+/// A 0-d weight may be of any floating dtype.
+void lerpKernel(const OpArgs& args, std::span<Tensor> outputs) {
+    const DType dtype = args[0].dtype();
+    if (args[2].dtype() == dtype) return cpu::ternary<TernaryOp::Lerp>(args, outputs);
+    const Tensor weight = cpu::converted(args[2], dtype);
+    const Tensor* inputs[] = {&args[0], &args[1], &weight};
+    cpu::ternary<TernaryOp::Lerp>({inputs, args.attrs}, outputs);
 }
 void inferTo(const OpArgs& args, OutputMetas& out) {
     out.add(args[0].sizes(), args.attrs.dtype(0));
@@ -59,8 +68,11 @@ void lerpVjp(const VjpArgs& a, std::span<Tensor> out) {
     if (a.need(0))
         out[0] = sum_to_size(mul(a.grad(), sub(wrappedNumber(1.0), weight)), a.meta(0).sizes);
     if (a.need(1)) out[1] = sum_to_size(mul(a.grad(), weight), a.meta(1).sizes);
-    if (a.need(2))
-        out[2] = sum_to_size(mul(a.grad(), sub(a.input(1), a.input(0))), a.meta(2).sizes);
+    if (a.need(2)) {
+        const Tensor grad =
+            sum_to_size(mul(a.grad(), sub(a.input(1), a.input(0))), a.meta(2).sizes);
+        out[2] = grad.dtype() == a.meta(2).dtype ? grad : to(grad, a.meta(2).dtype);
+    }
 }
 void toVjp(const VjpArgs& a, std::span<Tensor> out) { out[0] = to(a.grad(), a.meta(0).dtype); }
 
@@ -93,7 +105,7 @@ constinit OpDef kLerp{.name = "lerp",
                       .vjp = lerpVjp,
                       .saveInputs = 0b111,
                       .native = kEveryType,
-                      .kernels = {cpu::ternary<TernaryOp::Lerp>}};
+                      .kernels = {lerpKernel}};
 constinit OpDef kTo{.name = "to",
                     .family = Family::Pointwise,
                     .args = kInput,

@@ -387,11 +387,14 @@ def write_operator(w, op, calls, special):
 
 def write_mixed(w, call, positions, nonzero, options):
     """Operands of two dtypes (networks take one), and indices and masks of other dtypes than the usual."""
+    call = call.with_(options={**call.options, "second": "no"})
+    real = lambda a, b: a.is_floating_point and b.is_floating_point  # PyTorch's gradients wrap in uint8
     if len(positions) >= 2 and call.family != "nn":
         for a, b in MIXED:
             each = [a, b] + [b] * (len(positions) - 2)
             name = f"mixed_{reference.NAMES[a]}_{reference.NAMES[b]}"
-            w.write(in_dtype(call, each, positions, nonzero).with_(grad=False), name, a, form="mixed", **options)
+            own = in_dtype(call, each, positions, nonzero)
+            w.write(own.with_(grad=call.grad and real(a, b)), name, a, form="mixed", **options)
     if len(positions) >= 2 and call.family in ("pointwise", "compare"):
         for a, b in SCALAR:  # a 0-d operand only raises the category
             single = list(call.inputs)
@@ -399,7 +402,8 @@ def write_mixed(w, call, positions, nonzero, options):
             single[last] = single[last].reshape(-1)[0]
             each = [a] * (len(positions) - 1) + [b]
             name = f"scalar_{reference.NAMES[a]}_{reference.NAMES[b]}"
-            w.write(in_dtype(call.with_(inputs=single), each, positions, nonzero).with_(grad=False), name, a, form="mixed", **options)
+            own = in_dtype(call.with_(inputs=single), each, positions, nonzero)
+            w.write(own.with_(grad=call.grad and real(a, b)), name, a, form="mixed", **options)
     for kind, others in ((torch.int64, (torch.int32, torch.int16, torch.uint8, torch.float32)),
                          (torch.bool, (torch.uint8, torch.int64, torch.float32))):
         beside = [i for i, x in enumerate(call.inputs) if torch.is_tensor(x) and x.dtype == kind and i not in positions]

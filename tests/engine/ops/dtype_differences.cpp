@@ -96,7 +96,8 @@ constexpr DTypeDifference kDifferences[] = {
     {Refuses, "index", kAny & ~dtypeBit(DType::I32), "an index is int64 or int32", kOddIndices},
     {Refuses, "mask", kBytes, "a mask is bool; PyTorch warns", kMasks},
     {Accepts, "mixed", dtypeBit(DType::F32), "promoted like the operands of div", kQuotients},
-    {Refuses, "mixed", kAny, "the weight has the dtype of the ends, 0-d or not", kWeights},
+    {Refuses, "mixed", kBytes | dtypeBit(DType::BF16),
+     "ends and weight are floating point, a 0-d weight too", kWeights},
     {Refuses, "mixed", kAny, "solves in one dtype, like the others", kSolves},
 };
 

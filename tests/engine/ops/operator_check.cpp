@@ -56,7 +56,9 @@ void expectClose(const Tensor& actual, const CaseValue& expected, const Operator
     }
     const double relative = c.tolerance.value_or(toleranceOf(expected.dtype));
     double absolute = expected.dtype == DType::F64 ? 1e-14 : std::max(2e-7, relative / 10);
-    if (c.dtype && isReducedFloating(expected.dtype)) {
+    const bool narrow = std::any_of(c.inputs.begin(), c.inputs.end(),
+                                    [](const CaseValue& v) { return isReducedFloating(v.dtype); });
+    if (c.dtype && (narrow || isReducedFloating(expected.dtype))) {
         // What several roundings leave is relative to what was added up: the largest element, or
         // the operands, which are about 1.
         double largest = 1;
@@ -81,7 +83,10 @@ OperatorCase loosened(const OperatorCase& c, DType gradient, int order) {
                            [&](const CaseValue& v) { return test(v.dtype); });
     };
     if (has(isReducedFloating)) {
-        loose.tolerance = order * std::max(3 * toleranceOf(gradient), c.tolerance.value_or(0));
+        double own = toleranceOf(gradient);
+        for (const CaseValue& v : c.inputs)
+            if (c.dtype && isFloating(v.dtype)) own = std::max(own, toleranceOf(v.dtype));
+        loose.tolerance = order * std::max(3 * own, c.tolerance.value_or(0));
     } else if (has([](DType dtype) { return dtype == DType::F32; })) {
         loose.tolerance = order * std::max(4e-6, 2 * c.tolerance.value_or(0));
     } else if (order > 1) {
