@@ -21,6 +21,23 @@ struct ChunkTable<MemoryEvent> {
     static constexpr const char* kInsert = "INSERT INTO memory_event_chunk VALUES(?,?,?,?,?,?,?,?)";
     static constexpr const char* kDeleteFrom = "DELETE FROM memory_event_chunk WHERE first >= ?";
 };
+template <>
+struct ChunkTable<GpuEvent> {
+    static constexpr const char* kInsert = "INSERT INTO gpu_event_chunk VALUES(?,?,?,?,?,?,?,?)";
+    static constexpr const char* kDeleteFrom = "DELETE FROM gpu_event_chunk WHERE first >= ?";
+};
+template <>
+struct ChunkTable<CounterSample> {
+    static constexpr const char* kInsert =
+        "INSERT INTO counter_sample_chunk VALUES(?,?,?,?,?,?,?,?)";
+    static constexpr const char* kDeleteFrom = "DELETE FROM counter_sample_chunk WHERE first >= ?";
+};
+template <>
+struct ChunkTable<AllocatorEvent> {
+    static constexpr const char* kInsert =
+        "INSERT INTO allocator_event_chunk VALUES(?,?,?,?,?,?,?,?)";
+    static constexpr const char* kDeleteFrom = "DELETE FROM allocator_event_chunk WHERE first >= ?";
+};
 
 /// Appends events to a chunk table so that everything is readable after each commit and yet chunks
 /// grow large: a commit writes what is new as a small chunk, every kFanOut neighbours of one size

@@ -12,12 +12,6 @@
 namespace tapescope::storage {
 namespace {
 
-std::uint32_t id32(std::int64_t value) {
-    return value < 0 || value > std::numeric_limits<std::uint32_t>::max()
-               ? 0
-               : static_cast<std::uint32_t>(value);
-}
-
 std::int64_t limitOf(std::size_t maxRows) {
     return maxRows > static_cast<std::size_t>(INT64_MAX)
                ? -1
@@ -31,6 +25,11 @@ Result<std::unique_ptr<TapeReader>> TapeReader::open(const std::string& path) {
     if (!db.ok()) return db.status();
     auto impl = std::make_unique<Impl>();
     impl->db = std::move(db).value();
+    {
+        // openTapeFile() has checked the version, and its tables.
+        Query version = impl->db->query("PRAGMA user_version");
+        impl->hasGpuTables = version.step() && version.integer(0) >= 2;
+    }
     return std::unique_ptr<TapeReader>(new TapeReader(std::move(impl)));
 }
 

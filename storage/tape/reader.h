@@ -2,6 +2,7 @@
 #pragma once
 
 #include "storage/status.h"
+#include "storage/tape/gpu_records.h"
 #include "storage/tape/records.h"
 
 #include <memory>
@@ -62,6 +63,36 @@ public:
     };
     Result<MemoryEvents> memoryEvents(std::int64_t cursor = 0,
                                       std::size_t maxEvents = SIZE_MAX) const;
+
+    /// What GPUs did; all empty on a tape without a GPU part, also on one of schema version 1.
+    /// Events in the order of writing, which is neither that of time nor that of cause: a kernel
+    /// may come before its launch call, and an ExternalId after both.
+    struct GpuEvents {
+        std::vector<GpuEvent> events;
+        std::int64_t cursor = 0;
+    };
+    Result<GpuEvents> gpuEvents(std::int64_t cursor = 0, std::size_t maxEvents = SIZE_MAX) const;
+    struct CounterSamples {
+        std::vector<CounterSample> samples;
+        std::int64_t cursor = 0;
+    };
+    Result<CounterSamples> counterSamples(std::int64_t cursor = 0,
+                                          std::size_t maxSamples = SIZE_MAX) const;
+    struct AllocatorEvents {
+        std::vector<AllocatorEvent> events;
+        std::int64_t cursor = 0;
+    };
+    Result<AllocatorEvents> allocatorEvents(std::int64_t cursor = 0,
+                                            std::size_t maxEvents = SIZE_MAX) const;
+    Result<std::vector<GpuProcess>> gpuProcesses() const;
+    Result<std::vector<GpuDevice>> gpuDevices() const;
+    Result<std::vector<GpuContext>> gpuContexts() const;
+    Result<std::vector<GpuStream>> gpuStreams() const;
+    Result<std::vector<GpuObjectName>> gpuObjectNames() const;
+    Result<std::vector<GpuStatus>> gpuStatuses() const;
+    Result<std::vector<GpuCount>> gpuCounts() const;
+    Result<std::vector<GpuSummary>> gpuSummary() const;  ///< most total time first
+    Result<std::vector<GpuCounter>> gpuCounters() const;
 
     Result<std::vector<OpSummary>> opSummary() const;
     Result<std::vector<LogRow>> log() const;

@@ -56,6 +56,37 @@ CREATE TABLE loss(what TEXT NOT NULL, reason TEXT NOT NULL, count INTEGER NOT NU
   PRIMARY KEY(what, reason)) WITHOUT ROWID;
 )sql";
 
+constexpr const char* kGpuTables = R"sql(
+CREATE TABLE gpu_process(id INTEGER PRIMARY KEY, pid INTEGER NOT NULL, parent_pid INTEGER NOT NULL,
+  host TEXT NOT NULL, boot TEXT NOT NULL, command TEXT NOT NULL, rank INTEGER NOT NULL,
+  local_rank INTEGER NOT NULL, world_size INTEGER NOT NULL, monotonic_zero_ns INTEGER NOT NULL,
+  realtime_zero_ns INTEGER NOT NULL, clock_error_ns INTEGER NOT NULL, clock TEXT NOT NULL);
+CREATE TABLE gpu_device(process INTEGER NOT NULL, device INTEGER NOT NULL, name TEXT NOT NULL, uuid TEXT NOT NULL,
+  memory_bytes INTEGER NOT NULL, multiprocessors INTEGER NOT NULL, capability_major INTEGER NOT NULL,
+  capability_minor INTEGER NOT NULL, PRIMARY KEY(process, device)) WITHOUT ROWID;
+CREATE TABLE gpu_context(process INTEGER NOT NULL, context INTEGER NOT NULL, device INTEGER NOT NULL,
+  null_stream INTEGER NOT NULL, PRIMARY KEY(process, context)) WITHOUT ROWID;
+CREATE TABLE gpu_stream(process INTEGER NOT NULL, context INTEGER NOT NULL, stream INTEGER NOT NULL,
+  priority INTEGER NOT NULL, flag INTEGER NOT NULL, PRIMARY KEY(process, context, stream)) WITHOUT ROWID;
+CREATE TABLE gpu_object_name(process INTEGER NOT NULL, object INTEGER NOT NULL, id INTEGER NOT NULL,
+  context INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY(process, object, id, context)) WITHOUT ROWID;
+CREATE TABLE gpu_status(process INTEGER NOT NULL, source TEXT NOT NULL, code TEXT NOT NULL, message TEXT NOT NULL,
+  detail TEXT NOT NULL, time_ns INTEGER NOT NULL, PRIMARY KEY(process, source)) WITHOUT ROWID;
+CREATE TABLE gpu_count(process INTEGER NOT NULL, name TEXT NOT NULL, count INTEGER NOT NULL,
+  PRIMARY KEY(process, name)) WITHOUT ROWID;
+CREATE TABLE gpu_summary(process INTEGER NOT NULL, device INTEGER NOT NULL, kind INTEGER NOT NULL, name INTEGER NOT NULL,
+  count INTEGER NOT NULL, total_ns INTEGER NOT NULL, min_ns INTEGER NOT NULL, max_ns INTEGER NOT NULL,
+  bytes INTEGER NOT NULL, PRIMARY KEY(process, device, kind, name)) WITHOUT ROWID;
+CREATE TABLE gpu_counter(id INTEGER PRIMARY KEY, name TEXT NOT NULL, unit TEXT NOT NULL, device TEXT NOT NULL,
+  device_name TEXT NOT NULL, host TEXT NOT NULL);
+CREATE TABLE gpu_event_chunk(first INTEGER PRIMARY KEY, n INTEGER NOT NULL, t0 INTEGER NOT NULL, t1 INTEGER NOT NULL,
+  min INTEGER NOT NULL, max INTEGER NOT NULL, codec INTEGER NOT NULL, data BLOB NOT NULL);
+CREATE TABLE counter_sample_chunk(first INTEGER PRIMARY KEY, n INTEGER NOT NULL, t0 INTEGER NOT NULL,
+  t1 INTEGER NOT NULL, min INTEGER NOT NULL, max INTEGER NOT NULL, codec INTEGER NOT NULL, data BLOB NOT NULL);
+CREATE TABLE allocator_event_chunk(first INTEGER PRIMARY KEY, n INTEGER NOT NULL, t0 INTEGER NOT NULL,
+  t1 INTEGER NOT NULL, min INTEGER NOT NULL, max INTEGER NOT NULL, codec INTEGER NOT NULL, data BLOB NOT NULL);
+)sql";
+
 constexpr const char* kViews = R"sql(
 CREATE VIEW run AS SELECT
   (SELECT value FROM meta WHERE key='run_id') AS run_id, (SELECT value FROM meta WHERE key='name') AS name,
@@ -95,6 +126,21 @@ CREATE VIEW logs AS SELECT wall, step, CASE severity WHEN 0 THEN 'info' WHEN 1 T
 CREATE VIEW losses AS SELECT what, count, reason FROM loss;
 )sql";
 
+constexpr const char* kGpuViews = R"sql(
+CREATE VIEW gpu_kernels AS SELECT s.process AS process, s.device AS device, n.text AS name, s.count AS count,
+  s.total_ns / 1e6 AS total_ms, s.total_ns / 1e3 / s.count AS mean_us, s.min_ns / 1e3 AS min_us,
+  s.max_ns / 1e3 AS max_us FROM gpu_summary s LEFT JOIN name n ON n.id = s.name WHERE s.kind = 1
+  ORDER BY s.total_ns DESC;
+CREATE VIEW gpu_copies AS SELECT s.process AS process, s.device AS device, CASE s.kind WHEN 2 THEN 'copy'
+  WHEN 3 THEN 'peer copy' ELSE 'memset' END AS kind, n.text AS name, s.count AS count, s.bytes AS bytes,
+  s.total_ns / 1e6 AS total_ms, s.bytes / (s.total_ns + 0.0) AS gb_per_s
+  FROM gpu_summary s LEFT JOIN name n ON n.id = s.name WHERE s.kind IN (2, 3, 4) ORDER BY s.total_ns DESC;
+CREATE VIEW gpu_states AS SELECT p.pid AS pid, p.host AS host, p.rank AS rank, s.source AS source, s.code AS code,
+  s.message AS message FROM gpu_status s LEFT JOIN gpu_process p ON p.id = s.process;
+CREATE VIEW gpu_counts AS SELECT p.pid AS pid, p.host AS host, c.name AS name, c.count AS count
+  FROM gpu_count c LEFT JOIN gpu_process p ON p.id = c.process;
+)sql";
+
 constexpr std::array kTableNames = {"meta",
                                     "config",
                                     "environment",
@@ -117,14 +163,33 @@ constexpr std::array kTableNames = {"meta",
                                     "op_summary",
                                     "log",
                                     "loss"};
+// Since version 2.
+constexpr std::array kGpuTableNames = {
+    "gpu_process",     "gpu_device",           "gpu_context",
+    "gpu_stream",      "gpu_object_name",      "gpu_status",
+    "gpu_count",       "gpu_summary",          "gpu_counter",
+    "gpu_event_chunk", "counter_sample_chunk", "allocator_event_chunk"};
 
-// Version 1 is the first; the next one adds {1, "ALTER TABLE …"}.
+// Nothing older than kOldestReadableSchema exists; the first such step is {0, "ALTER TABLE …"}.
 constexpr std::array<Migration, 0> kMigrations = {};
 
 Result<std::int64_t> pragma(Database& db, const char* sql) {
     Query q = db.query(sql);
     if (!q.step()) return db.error();
     return q.integer(0);
+}
+
+Status checkTables(Database& db, std::span<const char* const> tables) {
+    for (const char* table : tables) {
+        // rootpage 0 is a view or a virtual table, which could compute anything, without end.
+        Query q = db.query(
+            "SELECT 1 FROM sqlite_schema WHERE type='table' AND name=?1 AND rootpage>0", table);
+        if (q.step()) continue;
+        if (q.failed()) return db.error();
+        return Status::error("\"" + db.path() + "\" is damaged: its table " + table +
+                             " is missing: `sqlite3 FILE .recover` may save some of it");
+    }
+    return {};
 }
 
 }  // namespace
@@ -134,7 +199,7 @@ Status createSchema(Database& db) {
                                "; PRAGMA user_version=" + std::to_string(kSchemaVersion) + ";";
     Transaction all(db, Transaction::Kind::Write);
     if (!all.status().ok()) return all.status();
-    for (const char* sql : {header.c_str(), kTables, kViews}) {
+    for (const char* sql : {header.c_str(), kTables, kGpuTables, kViews, kGpuViews}) {
         if (Status s = db.exec(sql); !s.ok()) return s;
     }
     return all.commit();
@@ -163,7 +228,7 @@ Status migrate(Database& db, int from, int to, std::span<const Migration> steps)
     return all.commit();
 }
 
-Status checkSchema(Database& db) {
+Result<int> checkSchema(Database& db) {
     const Result<std::int64_t> application = pragma(db, "PRAGMA application_id");
     if (!application.ok()) {
         if (db.errorCode() != SQLITE_NOTADB) return application.status();
@@ -185,21 +250,16 @@ Status checkSchema(Database& db) {
                              std::to_string(*version) + ", this one reads up to " +
                              std::to_string(kSchemaVersion) + "): update Tapescope");
     }
-    if (*version < kSchemaVersion) {
-        if (Status s = migrate(db, static_cast<int>(*version), kSchemaVersion, kMigrations);
-            !s.ok())
-            return s;
+    int read = static_cast<int>(*version);
+    if (read < kOldestReadableSchema) {
+        if (Status s = migrate(db, read, kOldestReadableSchema, kMigrations); !s.ok()) return s;
+        read = kOldestReadableSchema;
     }
-    for (const char* table : kTableNames) {
-        // rootpage 0 is a view or a virtual table, which could compute anything, without end.
-        Query q = db.query(
-            "SELECT 1 FROM sqlite_schema WHERE type='table' AND name=?1 AND rootpage>0", table);
-        if (q.step()) continue;
-        if (q.failed()) return db.error();
-        return Status::error("\"" + db.path() + "\" is damaged: its table " + table +
-                             " is missing: `sqlite3 FILE .recover` may save some of it");
+    if (Status s = checkTables(db, kTableNames); !s.ok()) return s;
+    if (read >= 2) {
+        if (Status s = checkTables(db, kGpuTableNames); !s.ok()) return s;
     }
-    return {};
+    return read;
 }
 
 }  // namespace tapescope::storage

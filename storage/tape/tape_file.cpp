@@ -273,7 +273,7 @@ Result<std::unique_ptr<Database>> openTapeFile(const std::string& path) {
             if (!opened.ok()) return opened;
         }
     }
-    if (Status s = checkSchema(**opened); !s.ok()) return s;
+    if (const auto version = checkSchema(**opened); !version.ok()) return version.status();
     sqlite3_db_config((*opened)->handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
     if (Status s = (*opened)->exec("PRAGMA query_only=1"); !s.ok()) return s;
     return opened;

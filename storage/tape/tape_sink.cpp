@@ -26,6 +26,16 @@ constexpr int kSealWaitMs = 1000;
 
 constexpr const char* kSetMeta = "INSERT OR REPLACE INTO meta VALUES(?,?)";
 
+/// One append a commit: what many threads handed over becomes one chunk.
+template <class Event>
+Status append(Database& db, ChunkAppender<Event>& to,
+              const std::vector<std::vector<Event>>& parts) {
+    if (parts.size() == 1) return to.append(db, parts.front());
+    std::vector<Event> events;
+    for (const auto& part : parts) events.insert(events.end(), part.begin(), part.end());
+    return to.append(db, events);
+}
+
 }  // namespace
 
 std::string_view outcomeName(RunOutcome outcome) {
@@ -58,8 +68,7 @@ void addToSummary(ScalarSummary& summary, std::int64_t seq, const ScalarPoint& p
     summary.sum += point.value;
 }
 
-Status TapeSink::write(const WriteBatch& batch, std::int64_t droppedOpEvents,
-                       std::int64_t droppedMemoryEvents) {
+Status TapeSink::write(const WriteBatch& batch) {
     Transaction all(*m_db, Transaction::Kind::Write);
     if (!all.status().ok()) return all.status();
     for (const TagRow& tag : batch.tags) {
@@ -80,18 +89,17 @@ Status TapeSink::write(const WriteBatch& batch, std::int64_t droppedOpEvents,
         Status s = std::visit([this](const auto& r) { return writeRow(r); }, row);
         if (!s.ok()) return s;
     }
-    // One append a commit: what many threads handed over becomes one chunk.
-    std::vector<OpEvent> opEvents;
-    for (const auto& part : batch.opEvents)
-        opEvents.insert(opEvents.end(), part.begin(), part.end());
-    if (Status s = m_opEvents.append(*m_db, opEvents); !s.ok()) return s;
-    std::vector<MemoryEvent> memoryEvents;
-    for (const auto& part : batch.memoryEvents)
-        memoryEvents.insert(memoryEvents.end(), part.begin(), part.end());
-    if (Status s = m_memoryEvents.append(*m_db, memoryEvents); !s.ok()) return s;
+    if (Status s = append(*m_db, m_opEvents, batch.opEvents); !s.ok()) return s;
+    if (Status s = append(*m_db, m_memoryEvents, batch.memoryEvents); !s.ok()) return s;
+    if (Status s = append(*m_db, m_gpuEvents, batch.gpuEvents); !s.ok()) return s;
+    if (Status s = append(*m_db, m_counterSamples, batch.counterSamples); !s.ok()) return s;
+    if (Status s = append(*m_db, m_allocatorEvents, batch.allocatorEvents); !s.ok()) return s;
     static constexpr std::string_view kReason = "the disk is slower than the run";
-    for (const auto& [what, count] :
-         {std::pair{"operator events", droppedOpEvents}, {"memory events", droppedMemoryEvents}}) {
+    for (const auto& [what, count] : {std::pair{"operator events", batch.dropped.opEvents},
+                                      {"memory events", batch.dropped.memoryEvents},
+                                      {"GPU events", batch.dropped.gpuEvents},
+                                      {"counter samples", batch.dropped.counterSamples},
+                                      {"allocator events", batch.dropped.allocatorEvents}}) {
         if (count == 0) continue;
         if (Status s = writeRow(LossCount{what, count, std::string(kReason)}); !s.ok()) return s;
     }
@@ -112,6 +120,9 @@ Status TapeSink::seal(RunOutcome outcome, std::string_view message) {
         if (!all.status().ok()) return all.status();
         if (Status s = m_opEvents.finish(*m_db); !s.ok()) return s;
         if (Status s = m_memoryEvents.finish(*m_db); !s.ok()) return s;
+        if (Status s = m_gpuEvents.finish(*m_db); !s.ok()) return s;
+        if (Status s = m_counterSamples.finish(*m_db); !s.ok()) return s;
+        if (Status s = m_allocatorEvents.finish(*m_db); !s.ok()) return s;
         for (const auto& [key, value] :
              {std::pair<const char*, std::string_view>{"state", "sealed"},
               {"outcome", outcomeName(outcome)},

@@ -21,8 +21,7 @@ public:
     explicit TapeSink(std::unique_ptr<Database> db) : m_db(std::move(db)) {}
 
     /// One transaction; losses are added to the counts on the tape.
-    Status write(const WriteBatch& batch, std::int64_t droppedOpEvents,
-                 std::int64_t droppedMemoryEvents);
+    Status write(const WriteBatch& batch);
     Status heartbeat();
     /// The last transaction, then one file again.
     Status seal(RunOutcome outcome, std::string_view message);
@@ -48,6 +47,16 @@ private:
     Status writeRow(const LogRow& row);
     Status writeRow(const LossCount& loss);
     Status writeRow(const WriteBatch::Environment& row);
+    // tape_sink_gpu.cpp
+    Status writeRow(const GpuProcess& row);
+    Status writeRow(const GpuDevice& row);
+    Status writeRow(const GpuContext& row);
+    Status writeRow(const GpuStream& row);
+    Status writeRow(const GpuObjectName& row);
+    Status writeRow(const GpuStatus& row);
+    Status writeRow(const GpuCount& row);
+    Status writeRow(const std::vector<GpuSummary>& rows);
+    Status writeRow(const GpuCounter& row);
     Status writeNode(GraphId graph, const GraphNode& node);
     Status stamp();
 
@@ -58,6 +67,9 @@ private:
     std::map<GraphId, std::vector<GraphNode>> m_partial;
     ChunkAppender<OpEvent> m_opEvents;
     ChunkAppender<MemoryEvent> m_memoryEvents;
+    ChunkAppender<GpuEvent> m_gpuEvents;
+    ChunkAppender<CounterSample> m_counterSamples;
+    ChunkAppender<AllocatorEvent> m_allocatorEvents;
 };
 
 /// Adds a point to a summary; count 0 starts one.

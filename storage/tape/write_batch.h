@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "storage/tape/gpu_records.h"
 #include "storage/tape/records.h"
 
 #include <cstddef>
@@ -22,7 +23,9 @@ struct WriteBatch {
         std::string value;
     };
     using Row = std::variant<LaneRow, ModuleRow, SiteRow, SourceRow, Graph, DropGraph, StepRow,
-                             std::vector<OpSummary>, LogRow, LossCount, Environment>;
+                             std::vector<OpSummary>, LogRow, LossCount, Environment, GpuProcess,
+                             GpuDevice, GpuContext, GpuStream, GpuObjectName, GpuStatus, GpuCount,
+                             std::vector<GpuSummary>, GpuCounter>;
 
     std::vector<TagRow> tags;
     std::vector<std::pair<NameId, std::string>> names;
@@ -30,12 +33,27 @@ struct WriteBatch {
     std::vector<std::pair<TagId, Histogram>> histograms;
     std::vector<std::vector<OpEvent>> opEvents;
     std::vector<std::vector<MemoryEvent>> memoryEvents;
+    std::vector<std::vector<GpuEvent>> gpuEvents;
+    std::vector<std::vector<CounterSample>> counterSamples;
+    std::vector<std::vector<AllocatorEvent>> allocatorEvents;
     std::vector<Row> rows;
     std::size_t bytes = 0;  ///< about what it occupies
+    /// Events that found the backlog full, and were not taken.
+    struct Dropped {
+        std::int64_t opEvents = 0;
+        std::int64_t memoryEvents = 0;
+        std::int64_t gpuEvents = 0;
+        std::int64_t counterSamples = 0;
+        std::int64_t allocatorEvents = 0;
+        bool any() const {
+            return opEvents + memoryEvents + gpuEvents + counterSamples + allocatorEvents != 0;
+        }
+    } dropped;
 
     bool empty() const {
         return tags.empty() && names.empty() && scalars.empty() && histograms.empty() &&
-               opEvents.empty() && memoryEvents.empty() && rows.empty();
+               opEvents.empty() && memoryEvents.empty() && gpuEvents.empty() &&
+               counterSamples.empty() && allocatorEvents.empty() && rows.empty() && !dropped.any();
     }
     void clear() {
         tags.clear();
@@ -44,8 +62,12 @@ struct WriteBatch {
         histograms.clear();
         opEvents.clear();
         memoryEvents.clear();
+        gpuEvents.clear();
+        counterSamples.clear();
+        allocatorEvents.clear();
         rows.clear();
         bytes = 0;
+        dropped = {};
     }
 };
 

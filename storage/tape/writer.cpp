@@ -73,8 +73,6 @@ struct TapeWriter::Impl {
     std::uint64_t pendingNumber = 1;  ///< of the batch that collects now
     std::uint64_t committedNumber = 0;
     std::uint64_t wantedNumber = 0;  ///< somebody waits for this batch
-    std::int64_t droppedOpEvents = 0;
-    std::int64_t droppedMemoryEvents = 0;
     Status failure;
     bool accepting = true;
     bool sealing = false;
@@ -92,7 +90,7 @@ struct TapeWriter::Impl {
     /// Adds to the pending batch with mutex held.
     template <class Add>
     void addLocked(std::size_t bytes, Add&& add) {
-        const bool first = pending.empty() && droppedOpEvents + droppedMemoryEvents == 0;
+        const bool first = pending.empty();
         add(pending);
         pending.bytes += bytes;
         if (first) {
@@ -120,12 +118,12 @@ struct TapeWriter::Impl {
     /// For events: above the backlog they are counted instead.
     template <class Event>
     void addEvents(std::vector<Event> batch, std::vector<std::vector<Event>> WriteBatch::*to,
-                   std::int64_t Impl::*dropped) {
+                   std::int64_t WriteBatch::Dropped::*dropped) {
         if (batch.empty()) return;
         const std::lock_guard lock(mutex);
         if (!accepting) return;
         if (backlogFull()) {
-            this->*dropped += static_cast<std::int64_t>(batch.size());
+            pending.dropped.*dropped += static_cast<std::int64_t>(batch.size());
             return;
         }
         const std::size_t bytes = batch.size() * sizeof(Event);
@@ -155,10 +153,8 @@ Status TapeWriter::Impl::commitPending(std::unique_lock<std::mutex>& lock, Write
     std::swap(pending, spare);
     inFlightBytes = spare.bytes;
     const std::uint64_t number = pendingNumber++;
-    const std::int64_t lostOps = std::exchange(droppedOpEvents, 0);
-    const std::int64_t lostMemory = std::exchange(droppedMemoryEvents, 0);
     lock.unlock();
-    Status done = sink.write(spare, lostOps, lostMemory);
+    Status done = sink.write(spare);
     spare.clear();
     lock.lock();
     inFlightBytes = 0;
@@ -174,7 +170,7 @@ void TapeWriter::Impl::run() {
     std::unique_lock lock(mutex);
     Status status;
     while (status.ok()) {
-        const bool something = !pending.empty() || droppedOpEvents + droppedMemoryEvents != 0;
+        const bool something = !pending.empty();
         const bool urgent = sealing || wantedNumber >= pendingNumber ||
                             pending.bytes >= options.maxBacklogBytes / 4;
         const auto now = Clock::now();
@@ -281,11 +277,35 @@ void TapeWriter::histogram(TagId tag, Histogram histogram) {
                 [&](WriteBatch& b) { b.histograms.emplace_back(tag, std::move(histogram)); });
 }
 void TapeWriter::opEvents(std::vector<OpEvent> batch) {
-    m_impl->addEvents(std::move(batch), &WriteBatch::opEvents, &Impl::droppedOpEvents);
+    m_impl->addEvents(std::move(batch), &WriteBatch::opEvents, &WriteBatch::Dropped::opEvents);
 }
 void TapeWriter::memoryEvents(std::vector<MemoryEvent> batch) {
-    m_impl->addEvents(std::move(batch), &WriteBatch::memoryEvents, &Impl::droppedMemoryEvents);
+    m_impl->addEvents(std::move(batch), &WriteBatch::memoryEvents,
+                      &WriteBatch::Dropped::memoryEvents);
 }
+void TapeWriter::gpuEvents(std::vector<GpuEvent> batch) {
+    m_impl->addEvents(std::move(batch), &WriteBatch::gpuEvents, &WriteBatch::Dropped::gpuEvents);
+}
+void TapeWriter::counterSamples(std::vector<CounterSample> batch) {
+    m_impl->addEvents(std::move(batch), &WriteBatch::counterSamples,
+                      &WriteBatch::Dropped::counterSamples);
+}
+void TapeWriter::allocatorEvents(std::vector<AllocatorEvent> batch) {
+    m_impl->addEvents(std::move(batch), &WriteBatch::allocatorEvents,
+                      &WriteBatch::Dropped::allocatorEvents);
+}
+void TapeWriter::gpuProcess(GpuProcess row) { m_impl->addRow(std::move(row)); }
+void TapeWriter::gpuDevice(GpuDevice row) { m_impl->addRow(std::move(row)); }
+void TapeWriter::gpuContext(GpuContext row) { m_impl->addRow(row); }
+void TapeWriter::gpuStream(GpuStream row) { m_impl->addRow(row); }
+void TapeWriter::gpuObjectName(GpuObjectName row) { m_impl->addRow(std::move(row)); }
+void TapeWriter::gpuStatus(GpuStatus row) { m_impl->addRow(std::move(row)); }
+void TapeWriter::gpuCount(GpuCount row) { m_impl->addRow(std::move(row)); }
+void TapeWriter::gpuSummary(std::vector<GpuSummary> rows) {
+    const std::size_t bytes = rows.size() * sizeof(GpuSummary);
+    m_impl->addRow(std::move(rows), bytes);
+}
+void TapeWriter::gpuCounter(GpuCounter row) { m_impl->addRow(std::move(row)); }
 void TapeWriter::lane(LaneRow row) { m_impl->addRow(std::move(row)); }
 void TapeWriter::module(ModuleRow row) { m_impl->addRow(std::move(row)); }
 void TapeWriter::site(SiteRow row) { m_impl->addRow(std::move(row)); }

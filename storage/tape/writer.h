@@ -2,6 +2,7 @@
 #pragma once
 
 #include "storage/status.h"
+#include "storage/tape/gpu_records.h"
 #include "storage/tape/records.h"
 
 #include <cstddef>
@@ -13,10 +14,9 @@
 namespace tapescope::storage {
 
 struct WriterOptions {
-    bool overwrite = false;  ///< else an existing file is an error
-    int commitMs = 100;      ///< longest time a record waits for its commit
-    std::size_t maxBacklogBytes =
-        64U << 20U;  ///< above it, op and memory events are dropped and counted
+    bool overwrite = false;                    ///< else an existing file is an error
+    int commitMs = 100;                        ///< longest time a record waits for its commit
+    std::size_t maxBacklogBytes = 64U << 20U;  ///< above it, events are dropped and counted
 };
 
 /// Writes one tape from any number of threads: calls enqueue, one writer thread owns the SQLite
@@ -43,6 +43,21 @@ public:
     /// Batches of one producer thread, in time order; about 4096 a call is best.
     void opEvents(std::vector<OpEvent> batch);
     void memoryEvents(std::vector<MemoryEvent> batch);
+    /// GPU events in any order, as CUPTI hands them out; counter samples and allocator events of
+    /// one producer in time order. Dropped and counted like the two above.
+    void gpuEvents(std::vector<GpuEvent> batch);
+    void counterSamples(std::vector<CounterSample> batch);
+    void allocatorEvents(std::vector<AllocatorEvent> batch);
+    /// Each replaces an earlier row of the same ids.
+    void gpuProcess(GpuProcess row);
+    void gpuDevice(GpuDevice row);
+    void gpuContext(GpuContext row);
+    void gpuStream(GpuStream row);
+    void gpuObjectName(GpuObjectName row);
+    void gpuStatus(GpuStatus row);
+    void gpuCount(GpuCount row);
+    void gpuSummary(std::vector<GpuSummary> rows);
+    void gpuCounter(GpuCounter row);
     void lane(LaneRow row);
     void module(ModuleRow row);
     void site(SiteRow row);

@@ -37,6 +37,18 @@ int readEverything(TapeReader& reader) {
     look(reader.graph(1));
     look(reader.opEvents());
     look(reader.memoryEvents());
+    look(reader.gpuEvents());
+    look(reader.counterSamples());
+    look(reader.allocatorEvents());
+    look(reader.gpuProcesses());
+    look(reader.gpuDevices());
+    look(reader.gpuContexts());
+    look(reader.gpuStreams());
+    look(reader.gpuObjectNames());
+    look(reader.gpuStatuses());
+    look(reader.gpuCounts());
+    look(reader.gpuSummary());
+    look(reader.gpuCounters());
     look(reader.opSummary());
     look(reader.log());
     look(reader.losses());
@@ -54,6 +66,11 @@ void writeSample(const std::string& path) {
     for (const char* name : {"conv2d", "relu", "add"}) writer->name(name);
     writer->opEvents(opEvents(0, 3000));
     writer->memoryEvents(memoryEvents(0, 3000));
+    writer->gpuEvents(gpuEvents(0, 2000));
+    writer->counterSamples({{1, 0.5, 1}, {2, 0.25, 1}});
+    writer->allocatorEvents({AllocatorEvent{}});
+    writer->gpuProcess({1, 7, 1, "box", "boot", "train", 0, 0, 1, 5, 6, 0, "same clock"});
+    writer->gpuDevice({1, 0, "H200", "GPU-1", 141, 132, 9, 0});
     writer->lane({1, LaneKind::Thread, "model"});
     writer->module({1, 0, "", "Net", 0, ""});
     writer->site({1, "net.cpp", 3, "f"});
@@ -118,7 +135,7 @@ TEST(NotATape, NewerSchema) {
     writeSample(path);
     sql(path, "PRAGMA user_version=7");
     EXPECT_NE(openError(path).find(
-                  "written by a newer Tapescope (tape schema 7, this one reads up to 1): update"),
+                  "written by a newer Tapescope (tape schema 7, this one reads up to 2): update"),
               std::string::npos)
         << openError(path);
 }

@@ -127,6 +127,35 @@ inline std::vector<MemoryEvent> memoryEvents(std::int64_t from, std::int64_t cou
     return out;
 }
 
+/// Every kind, flag and column with varying values; untimed ones have no times.
+inline GpuEvent gpuEvent(std::int64_t i) {
+    GpuEvent e;
+    const auto n = static_cast<std::uint32_t>(i);
+    e.kind = static_cast<GpuEventKind>(i % 21);
+    e.flags = static_cast<std::uint16_t>(i % 256);
+    if ((e.flags & kGpuNoTime) == 0) {
+        e.startNs = 1'000'000 + 700 * i;
+        e.durationNs = 300 + i % 97;
+    }
+    e.u = {static_cast<std::uint64_t>(i) << 20U, ~static_cast<std::uint64_t>(i),
+           static_cast<std::uint64_t>(i % 3)};
+    e.correlation = 1000 + n / 2;
+    e.name = 1 + n % 5;
+    e.device = n % 8;
+    e.context = 1 + n % 2;
+    e.stream = n % 5 == 0 ? kNoGpuId : 7 + n % 3;
+    e.thread = 4000 + n % 4;
+    e.graph = n % 7 == 0 ? 3 : 0;
+    e.x = {n, n + 1, n + 2, 256, UINT32_MAX, 0};
+    e.process = 1 + n % 3;
+    return e;
+}
+inline std::vector<GpuEvent> gpuEvents(std::int64_t from, std::int64_t count) {
+    std::vector<GpuEvent> out;
+    for (std::int64_t i = from; i < from + count; ++i) out.push_back(gpuEvent(i));
+    return out;
+}
+
 inline auto fields(const OpEvent& e) {
     return std::tuple(e.startNs, e.durationNs, e.opId, e.parentId, e.step, e.flops, e.bytes, e.name,
                       e.module, e.site, e.lane, e.seq, e.kind, e.phase, e.depth);

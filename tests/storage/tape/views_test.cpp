@@ -106,7 +106,7 @@ TEST_F(Views, LogsAndLosses) {
 }
 TEST_F(Views, TheFileSaysWhatItIs) {
     EXPECT_EQ(sql(path, "pragma application_id"), Rows{"1414550339"});
-    EXPECT_EQ(sql(path, "pragma user_version"), Rows{"1"});
+    EXPECT_EQ(sql(path, "pragma user_version"), Rows{"2"});
 }
 
 }  // namespace
