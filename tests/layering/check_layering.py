@@ -13,17 +13,19 @@ MAY_INCLUDE = {
     "engine": set(),
     "storage": set(),
     "profiler": {"engine", "storage"},
+    "profiler/cupti": {"storage"},
     "plugins/api": {"engine", "storage"},
     "plugins/models": {"plugins/api", "engine"},
     "viewers/models": {"storage", "profiler"},
     "viewers": {"viewers/models", "storage", "profiler"},
-    "app/runner": {"engine", "storage", "profiler", "plugins/api", "plugins/models"},
+    "app/runner": {"engine", "storage", "profiler", "profiler/cupti", "plugins/api", "plugins/models"},
     "app/adapter": {"app/runner", "engine", "storage", "profiler", "plugins/api", "plugins/models"},
-    "app/cli": {"app/adapter", "app/runner", "engine", "storage", "profiler", "plugins/api", "plugins/models"},
+    "app/cli": {"app/adapter", "app/runner", "engine", "storage", "profiler", "profiler/cupti", "plugins/api",
+                "plugins/models"},
     # The window talks to models over DAP and to tapes: never to the engine.
     "app/workbench": {"viewers", "viewers/models", "storage", "profiler"},
 }
-NO_QT = {"engine", "storage", "profiler", "plugins/api", "plugins/models", "app/runner", "app/adapter", "app/cli"}
+NO_QT = {"engine", "storage", "profiler", "profiler/cupti", "plugins/api", "plugins/models", "app/runner", "app/adapter", "app/cli"}
 ONLY_QT_CORE = {"viewers/models"}
 QT_CORE_HEADERS = re.compile(
     r"Q(AbstractItemModel|AbstractListModel|AbstractTableModel|SortFilterProxyModel|Object|String|StringList|ByteArray|List|"
@@ -36,6 +38,8 @@ QT_CORE_HEADERS = re.compile(
 MAY_LINK = {
     "tapescope_engine": {"Threads::Threads", "OpenMP::OpenMP_CXX", "ZLIB::ZLIB", "DNNL::dnnl", "TapescopeLapack"},
     "tapescope_storage": {"Threads::Threads", "SQLite::SQLite3", "PkgConfig::ZSTD"},
+    # Goes into other people's processes: the tape and nothing else.
+    "tapescope_cupti": {"tapescope_storage", "Threads::Threads", "dl"},
     "tapescope_profiler": {"tapescope_engine", "tapescope_storage"},
     "tapescope_plugin_api": {"tapescope_engine", "tapescope_storage"},
     "tapescope_models": {"tapescope_plugin_api"},
