@@ -93,6 +93,9 @@ public:
             m_full = sizeOnDisk() >= m_maxBytes;
         }
         if (m_full) return Stored::AboveCap;
+        // Our thread may wait for the disk: CUPTI's buffers fill meanwhile, and it says what it
+        // drops.
+        m_writer.waitForRoom();
         m_writer.gpuEvents(std::move(batch));
         return Stored::Yes;
     }

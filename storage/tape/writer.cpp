@@ -294,6 +294,14 @@ void TapeWriter::allocatorEvents(std::vector<AllocatorEvent> batch) {
     m_impl->addEvents(std::move(batch), &WriteBatch::allocatorEvents,
                       &WriteBatch::Dropped::allocatorEvents);
 }
+void TapeWriter::waitForRoom() {
+    Impl& m = *m_impl;
+    std::unique_lock lock(m.mutex);
+    m.progress.wait(lock, [&m] {
+        return !m.accepting ||
+               m.pending.bytes + m.inFlightBytes <= m.options.maxBacklogBytes / 4 * 3;
+    });
+}
 void TapeWriter::gpuProcess(GpuProcess row) { m_impl->addRow(std::move(row)); }
 void TapeWriter::gpuDevice(GpuDevice row) { m_impl->addRow(std::move(row)); }
 void TapeWriter::gpuContext(GpuContext row) { m_impl->addRow(row); }

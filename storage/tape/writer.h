@@ -48,6 +48,9 @@ public:
     void gpuEvents(std::vector<GpuEvent> batch);
     void counterSamples(std::vector<CounterSample> batch);
     void allocatorEvents(std::vector<AllocatorEvent> batch);
+    /// For a producer of events that may wait: returns when a quarter of the backlog is free, or
+    /// nothing more is accepted.
+    void waitForRoom();
     /// Each replaces an earlier row of the same ids.
     void gpuProcess(GpuProcess row);
     void gpuDevice(GpuDevice row);

@@ -182,6 +182,23 @@ TEST(GpuTape, EventsAboveTheBacklogAreCounted) {
     EXPECT_EQ(stored + lost, offered);
 }
 
+TEST(GpuTape, AProducerThatWaitsLosesNothing) {
+    const TempDir dir;
+    const std::string path = dir.file("a.tape");
+    WriterOptions options;
+    options.maxBacklogBytes = 1U << 20;
+    const auto writer = newTape(path, {}, options);
+    for (int i = 0; i < 200; ++i) {
+        writer->waitForRoom();
+        writer->gpuEvents(gpuEvents(1000 * i, 1000));
+    }
+    EXPECT_OK(writer->seal(RunOutcome::Finished));
+    writer->waitForRoom();  // does not wait for what will never be written
+    const auto reader = get(TapeReader::open(path));
+    EXPECT_TRUE(get(reader->gpuEvents()).events == gpuEvents(0, 200'000));
+    EXPECT_TRUE(get(reader->losses()).empty());
+}
+
 TEST(GpuChunk, NeedsFewBytesForATrainingStep) {
     // Launch call, kernel and operator id, over and over, with jitter; 40 kernels of 12 shapes.
     std::mt19937_64 random(7);
