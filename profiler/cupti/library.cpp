@@ -153,6 +153,10 @@ std::string resultName(const Library& library, int result) {
 
 Library loadLibrary(const std::string& overridePath) {
     Library l;
+#ifdef TAPESCOPE_WITHOUT_CUPTI
+    l.state = State::NotBuilt;
+    return l;
+#endif
     // In an injected process the driver is mapped already; elsewhere loading it is harmless.
     l.driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (l.driver == nullptr) {

@@ -67,7 +67,7 @@ void Collector::Session::run() {
         switchOff();
     }
     {
-        const std::unique_lock lock(sinkMutex);
+        const std::lock_guard lock(sinkMutex);
         if (!dead) closeSink();
     }
     {
@@ -80,7 +80,7 @@ void Collector::Session::run() {
 void Collector::Session::loop() {
     const auto& fn = library.fn;
     {
-        const std::unique_lock lock(sinkMutex);
+        const std::lock_guard lock(sinkMutex);
         decoder = std::make_unique<Decoder>(
             library.version, clock, *sink, [&fn](bool driver, std::uint32_t id) -> const char* {
                 const char* name = nullptr;
@@ -102,7 +102,7 @@ void Collector::Session::loop() {
         auto full = pool->take(options.flush);
         const bool idle = full.empty();
         {
-            const std::unique_lock lock(sinkMutex);
+            const std::lock_guard lock(sinkMutex);
             if (dead) return;
             clock.sample();
             drain(std::move(full));
@@ -111,7 +111,7 @@ void Collector::Session::loop() {
         // Nothing lent, nothing to flush: CUPTI is left alone. And not while buffers come anyway.
         if (idle && !stopping && writable && pool->stats().out != 0) {
             const int result = fn.cuptiActivityFlushAll(0);
-            const std::unique_lock lock(sinkMutex);
+            const std::lock_guard lock(sinkMutex);
             if (dead) return;
             if (result != abi::kSuccess) ++counting.flushErrors;
         }
@@ -130,7 +130,7 @@ void Collector::Session::lastFlush() {
         library.fn.cuptiActivityDisable(*kind);
     // May hang in a driver that is being torn down: stop() waits for a while only.
     const int result = library.fn.cuptiActivityFlushAll(abi::kFlushForced);
-    const std::unique_lock lock(sinkMutex);
+    const std::lock_guard lock(sinkMutex);
     if (dead) return;
     if (result != abi::kSuccess) ++counting.flushErrors;
     clock.sample();
@@ -275,18 +275,19 @@ void Collector::Session::watch(bool on) {
 // Launches cost a callback each while they are watched: only until the first record of one comes,
 // and again when none has come for a while.
 void Collector::Session::watchForSilence(std::int64_t now) {
+    const std::lock_guard lock(sinkMutex);
+    if (dead) return;
+    State is = State::Ok;
+    {
+        const std::lock_guard guard(stateMutex);
+        is = state;
+    }
     const std::int64_t patience = options.silence.count() * kMillisecond;
     const std::uint64_t seen = decoder->deviceRecords();
     if (seen != deviceRecordsSeen) {
         deviceRecordsSeen = seen;
         lastRecordNs = now;
         if (watching) watch(false);
-        const std::unique_lock lock(sinkMutex);
-        State is = State::Ok;
-        {
-            const std::lock_guard guard(stateMutex);
-            is = state;
-        }
         if (is == State::NoRecords || is == State::TakenOver)
             enter(State::Ok, "records come again");
         return;
@@ -297,14 +298,8 @@ void Collector::Session::watchForSilence(std::int64_t now) {
     }
     const std::int64_t first = firstLaunchNs;
     if (launches < kSuspiciousLaunches || first == 0 || now - first < patience) return;
-    const bool nothingAtAll = decoder->records() == recordsAtWatch;
-    const std::unique_lock lock(sinkMutex);
-    State is = State::Ok;
-    {
-        const std::lock_guard guard(stateMutex);
-        is = state;
-    }
     if (!isTracing(is)) return;  // a better reason is known
+    const bool nothingAtAll = decoder->records() == recordsAtWatch;
     enter(nothingAtAll ? State::TakenOver : State::NoRecords,
           std::to_string(launches.load()) + " launches");
 }
@@ -327,7 +322,13 @@ void Collector::stop() {
     s.thread.detach();
     std::thread([session = m_session] {
         Session& left = *session;
-        const std::unique_lock lock(left.sinkMutex, kCloseTimeout);
+        // Not a timed mutex: ThreadSanitizer does not see its locks.
+        std::unique_lock lock(left.sinkMutex, std::try_to_lock);
+        for (auto waited = kQuietRound; !lock.owns_lock() && waited < kCloseTimeout;
+             waited += kQuietRound) {
+            std::this_thread::sleep_for(kQuietRound);
+            (void)lock.try_lock();
+        }
         left.dead = true;
         if (lock.owns_lock() && left.sink) {
             left.enter(State::FlushTimeout,

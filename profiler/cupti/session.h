@@ -81,7 +81,7 @@ struct Collector::Session {
 
     /// Held by whoever uses the sink. The session's thread lets go of it while it is in CUPTI's
     /// flush, which may hang; no callback of CUPTI's takes it.
-    std::timed_mutex sinkMutex;
+    std::mutex sinkMutex;
     // Guarded by sinkMutex, otherwise the session's thread's own:
     std::unique_ptr<Sink> sink;
     std::unique_ptr<Decoder> decoder;

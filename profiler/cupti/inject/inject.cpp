@@ -63,11 +63,12 @@ void begin() {
     options->collector.onProgramThread = arm;
     options->collector.tick = registerExitHandler;
     auto* collector = new cupti::Collector(options->collector, cupti::shardSink(options->shard));
-    const cupti::State state = collector->start();
-    if (options->verbose) std::fprintf(stderr, "[tapescope] %s\n", collector->message().c_str());
-    (void)state;  // also where nothing is traced, the tape that says so wants to be finished
+    // Before the start: another thread may fork at any moment.
     g_collector = collector;
     pthread_atfork(nullptr, nullptr, inChild);
+    // Also where nothing is traced there is a tape to be finished, which says why.
+    collector->start();
+    if (options->verbose) std::fprintf(stderr, "[tapescope] %s\n", collector->message().c_str());
     registerExitHandler();
     arm();
 }

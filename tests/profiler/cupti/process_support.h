@@ -71,7 +71,7 @@ struct Program {
                          {"TAPESCOPE_CUPTI_PATH", kFakeCupti13},
                          {"TAPESCOPE_GPU_DIR", folder.path()},
                          {"TAPESCOPE_GPU_FLUSH_MS", "100"},
-                         {"ASAN_OPTIONS", "detect_leaks=0"}};
+                         {"ASAN_OPTIONS", "detect_leaks=0:verify_asan_link_order=0"}};
         return p;
     }
     Program& with(const std::string& name, const std::string& value) {
