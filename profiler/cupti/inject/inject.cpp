@@ -81,18 +81,28 @@ void beginSafely() {
     }
 }
 
+/// Where NVTX comes first, CUPTI's start calls cuInit, and that calls us again on this thread,
+/// which may not wait for itself.
+thread_local bool t_beginning = false;
+void beginOnce() {
+    if (t_beginning) return;
+    t_beginning = true;
+    pthread_once(&g_once, beginSafely);
+    t_beginning = false;
+}
+
 }  // namespace
 
 /// The driver's call, inside the program's first cuInit.
 TAPESCOPE_EXPORT int InitializeInjection() {
-    pthread_once(&g_once, beginSafely);
+    beginOnce();
     return 1;
 }
 
 /// NVTX's call, at the program's first NVTX call. CUPTI does the work; without it NVTX stays a
 /// no-op.
 TAPESCOPE_EXPORT int InitializeInjectionNvtx2(void* getExportTable) {
-    pthread_once(&g_once, beginSafely);
+    beginOnce();
     const cupti::Collector* collector = g_collector.load();
     if (collector == nullptr || !cupti::isTracing(collector->state())) return 0;
     const auto initialize = collector->library().fn.cuptiNvtxInitialize2;

@@ -163,6 +163,33 @@ TEST(InjectionFork, WorkersOfAPreloadedParent) {
     EXPECT_EQ(folder.tapes().size(), 3U);
 }
 
+TEST(InjectionFork, AtAnyMoment) {
+    const Folder folder;
+    const Ended ended = runTarget(folder, "forkstorm", 1, {{"TAPESCOPE_GPU_FLUSH_MS", "2"}});
+    EXPECT_EQ(ended.exitCode, 0) << ended.output;
+    const Tape tape = only(folder);
+    EXPECT_EQ(tape.state, TapeState::Sealed);
+    EXPECT_GT(tape.kernels(), 6U);
+}
+TEST(Injection, NvtxMayComeBeforeCuda) {
+    const Folder folder;
+    Program p = Program::on(folder, {kTarget, "nvtxfirst", "10"}).injected();
+    // CUPTI's start then calls cuInit, and the driver calls the library that waits for CUPTI.
+    p.with("NVTX_INJECTION64_PATH", kInjection).with("FAKE_CUPTI_SUBSCRIBE_INITS", "1");
+    const Ended ended = p.run(folder);
+    EXPECT_EQ(ended.exitCode, 0) << ended.output;
+    EXPECT_EQ(ended.output, "target: NVTX 1\ntarget: done\ntarget: late\n");
+    EXPECT_EQ(only(folder).kernels(), 15U);
+}
+TEST(Injection, NvtxStaysANoOpWithoutCupti) {
+    const Folder folder;
+    Program p = Program::on(folder, {kTarget, "nvtxfirst", "10"}).injected();
+    p.with("NVTX_INJECTION64_PATH", kInjection).with("FAKE_CUPTI_SUBSCRIBE_RC", "39");
+    const Ended ended = p.run(folder);
+    EXPECT_EQ(ended.output, "target: NVTX 0\ntarget: done\ntarget: late\n");
+    EXPECT_EQ(only(folder).code(), "busy");
+}
+
 // ---- ends ----
 
 struct End {

@@ -7,7 +7,8 @@
 // FAKE_CUPTI_ENABLE_RC="kind:rc,…",
 //              FAKE_CUPTI_FLUSH_HANG, FAKE_CUPTI_FLUSH_SLOW_MS, FAKE_CUPTI_CLOCK=monotonic,
 //              FAKE_CUPTI_UNSUPPORTED (cuptiDeviceSupported says no), FAKE_CUPTI_WITHOUT="kind,…"
-//              (kinds that are on and yet never come)
+//              (kinds that are on and yet never come), FAKE_CUPTI_SUBSCRIBE_INITS (starting calls
+//              cuInit)
 #include "profiler/cupti/abi_records.h"
 
 #include <atomic>
@@ -17,6 +18,7 @@
 #include <cstring>
 #include <ctime>
 #include <deque>
+#include <dlfcn.h>
 #include <map>
 #include <mutex>
 #include <pthread.h>
@@ -209,6 +211,13 @@ API int cuptiSubscribe(void** handle, abi::Callback callback, void* user) {
     State& s = state();
     if (const std::uint32_t result = number("FAKE_CUPTI_SUBSCRIBE_RC", 0))
         return static_cast<int>(result);
+    if (std::getenv("FAKE_CUPTI_SUBSCRIBE_INITS") != nullptr) {
+        void* driver = dlopen("libcuda.so.1", RTLD_NOW);
+        const auto init = driver != nullptr
+                              ? reinterpret_cast<int (*)(unsigned)>(dlsym(driver, "cuInit"))
+                              : nullptr;
+        if (init != nullptr) init(0);
+    }
     const std::lock_guard lock(s.mutex);
     if (s.subscribed) return abi::kMultipleSubscribers;
     s.subscribed = true;

@@ -2,10 +2,10 @@
 // An innocent "CUDA program". fake_target HOW N: does some work and ends the way HOW says.
 #include "tests/profiler/cupti/fakes/driver.h"
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <string>
 #include <sys/wait.h>
 #include <thread>
@@ -62,6 +62,15 @@ int main(int argc, char** argv) {
         std::puts("target: done");
         return 0;
     }
+    if (how == "nvtxfirst") {  // as NVTX's header does at the first NVTX call
+        const char* path = std::getenv("NVTX_INJECTION64_PATH");
+        void* library = path != nullptr ? dlopen(path, RTLD_NOW) : nullptr;
+        const auto init =
+            library != nullptr
+                ? reinterpret_cast<int (*)(void*)>(dlsym(library, "InitializeInjectionNvtx2"))
+                : nullptr;
+        std::printf("target: NVTX %d\n", init != nullptr ? init(nullptr) : -1);
+    }
     if (const int result = driver("cuInit", 0U); result != 0) {
         std::printf("target: cuInit %d, working on the CPU\n", result);
         return 0;
@@ -93,6 +102,25 @@ int main(int argc, char** argv) {
             _exit(1);
         }
         wait(nullptr);
+    }
+    if (how == "forkstorm") {  // at any moment of other threads' work
+        std::atomic<bool> done{false};
+        std::vector<std::thread> threads;
+        for (int i = 0; i < 3; ++i) {
+            threads.emplace_back([&] {
+                while (!done) driver.launch("k", 1, 32);
+            });
+        }
+        int bad = 0;
+        for (int i = 0; i < 40; ++i) {
+            if (fork() == 0) std::exit(9);
+            int status = 0;
+            wait(&status);
+            if (!WIFEXITED(status) || WEXITSTATUS(status) != 9) ++bad;
+        }
+        done = true;
+        for (std::thread& t : threads) t.join();
+        if (bad != 0) return 1;
     }
     if (how == "ctxdestroy") driver("cuCtxDestroy_v2", static_cast<void*>(nullptr));
     if (how == "takeover") {
