@@ -197,6 +197,7 @@ struct End {
     int exitCode;
     TapeState state;
 };
+void PrintTo(const End& end, std::ostream* out) { *out << end.how; }  // not its padding
 class InjectionEnd : public testing::TestWithParam<End> {};
 TEST_P(InjectionEnd, KeepsWhatWasRecordedAndTheExitCode) {
     const Folder folder;
