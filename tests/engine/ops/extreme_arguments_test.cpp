@@ -23,7 +23,7 @@ TEST(ExtremeArguments, AScaleNearZeroReadsTheLastElement) {
     const Tensor x = Tensor::from<float>({1, 2, 3, 4}, {1, 1, 2, 2});
     for (const char* row : {"upsample_nearest2d", "_upsample_nearest_exact2d"}) {
         const Tensor* inputs[] = {&x};
-        const Attrs attrs(Dims{1, 2}, false, false, 0.0, 1e-300, 1e-300);
+        const Attrs attrs(Dims{2, 2}, false, false, 0.0, 1e-300, 1e-300);
         const Tensor y = call(row, inputs, attrs)[0];
         EXPECT_EQ(y.to_vector().back(), 4) << row;
     }
