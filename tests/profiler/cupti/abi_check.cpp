@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled only where NVIDIA's headers are: holds abi.h and abi_records.h against them. Passes for
-// CUPTI 11.8, 12.4 and 13.0.
+// Compiled only where NVIDIA's headers are: holds abi.h and abi_records.h against them. Seen to
+// pass with CUPTI 13.0; the branches for 12.4 and 11.8 name the structs of those versions.
 #include "profiler/cupti/abi_records.h"
 
 #include <cstddef>
