@@ -19,10 +19,14 @@ struct Command {
     /// Exit status: 0, or 1 with the reason on stderr. Throws CommandLineError /
     /// plugins::UsageError for 2.
     int (*run)(const Arguments& args, const std::string& commandLine);
+    /// The positionals are a program and its arguments: options after the first are the program's.
+    bool takesProgram = false;
 };
 
 const Command& runCommand();
 const Command& modelsCommand();
+const Command& recordCommand();
+const Command& joinCommand();
 const Command& reportCommand();
 const Command& dapCommand();
 const Command& doctorCommand();

@@ -16,11 +16,11 @@
 namespace tapescope::app {
 namespace {
 
-using Table = std::array<const Command*, 5>;
+using Table = std::array<const Command*, 7>;
 
 const Table& commands() {
-    static const Table table{&runCommand(), &modelsCommand(), &reportCommand(), &dapCommand(),
-                             &doctorCommand()};
+    static const Table table{&runCommand(),    &modelsCommand(), &recordCommand(), &joinCommand(),
+                             &reportCommand(), &dapCommand(),    &doctorCommand()};
     return table;
 }
 
@@ -47,8 +47,24 @@ void printHelp(std::FILE* out) {
         "  tapescope --help         print this text\n\n"
         "The window is the program tapescope-workbench.\n"
         "Exit status: 0 done; 1 it failed, the reason is on stderr; 2 the command line is wrong;\n"
-        "130 stopped by Ctrl-C (the tape is complete up to there).\n",
+        "130 stopped by Ctrl-C (the tape is complete up to there). `record` ends as its program "
+        "does;\n127 there is no such program, 126 it cannot be run.\n",
         out);
+}
+
+/// Puts "--" before the first positional, so that what follows is the program's.
+void separateProgram(std::vector<std::string>& words, std::span<const OptionDef> options) {
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (words[i] == "--") return;
+        if (words[i].size() < 2 || words[i][0] != '-') {
+            words.insert(words.begin() + static_cast<std::ptrdiff_t>(i), "--");
+            return;
+        }
+        for (const OptionDef& option : options) {
+            if (option.name == words[i] && !option.value.empty()) ++i;  // its value
+            if (i >= words.size()) return;
+        }
+    }
 }
 
 int dispatch(const std::vector<std::string>& words, const std::string& commandLine) {
@@ -69,8 +85,10 @@ int dispatch(const std::vector<std::string>& words, const std::string& commandLi
     for (const Command* command : commands()) {
         names.emplace_back(command->name);
         if (command->name != name) continue;
-        const std::vector<std::string> rest(words.begin() + 1, words.end());
+        std::vector<std::string> rest(words.begin() + 1, words.end());
+        if (command->takesProgram) separateProgram(rest, command->options);
         for (const std::string& word : rest) {
+            if (word == "--") break;
             if (word != "--help" && word != "-h") continue;
             std::printf("usage: tapescope %s %s\n\n%s\n", name.c_str(),
                         std::string(command->arguments).c_str(),
@@ -108,7 +126,8 @@ int main(int argc, char** argv) {
 }  // namespace tapescope::app
 
 int main(int argc, char** argv) {
-    tapescope::app::waitPassively(argv);
+    // A recorded program must find its environment as it was.
+    if (argc < 2 || std::strcmp(argv[1], "record") != 0) tapescope::app::waitPassively(argv);
     const int status = tapescope::app::main(argc, argv);
     // What was printed may have gone to a full disk: the buffer tells only when it is emptied.
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
