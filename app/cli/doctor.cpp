@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/cli/doctor.h"
 
+#include "app/cli/gpu_doctor.h"
 #include "app/runner/environment.h"
 
 #include <array>
@@ -271,16 +272,18 @@ Finding judgeCudaDriver(const CudaAnswer& answer) {
 std::vector<Finding> examine() {
     Finding dnnl = linked("oneDNN", "onednn", "convolutions and matrix products on the CPU");
     Finding sqlite = linked("SQLite", "sqlite", "reading and writing tapes");
-    return {dnnl,
-            sqlite,
-            Finding{"CPU", true, true, "", fromEnvironment("cpu"), "", ""},
-            qt(),
-            workbench(),
-            compiler(),
-            judgeCudaDriver(askCudaDriver()),
-            toolkit(),
-            cupti(),
-            cudnn()};
+    std::vector<Finding> all{dnnl,
+                             sqlite,
+                             Finding{"CPU", true, true, "", fromEnvironment("cpu"), "", ""},
+                             qt(),
+                             workbench(),
+                             compiler(),
+                             judgeCudaDriver(askCudaDriver()),
+                             toolkit(),
+                             cupti(),
+                             cudnn()};
+    for (Finding& f : examineGpuRecording()) all.push_back(std::move(f));
+    return all;
 }
 
 }  // namespace tapescope::app

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/cli/commands.h"
+#include "app/cli/gpu_section.h"
 #include "app/cli/progress.h"
+#include "profiler/analysis/gpu_report.h"
 #include "profiler/analysis/run_report.h"
 
 #include <array>
@@ -30,7 +32,7 @@ ordered_json pairs(const std::vector<std::pair<std::string, std::string>>& rows)
     return out;
 }
 
-void printJson(const RunReport& r, std::size_t top) {
+void printJson(const RunReport& r, const profiler::GpuReport& gpu, std::size_t top) {
     ordered_json operators = ordered_json::array();
     for (std::size_t i = 0; i < std::min(top, r.operators.size()); ++i) {
         const auto& op = r.operators[i];
@@ -51,29 +53,30 @@ void printJson(const RunReport& r, std::size_t top) {
         losses.push_back({{"what", l.what}, {"count", l.count}, {"reason", l.reason}});
     ordered_json problems = ordered_json::array();
     for (const auto& p : r.problems) problems.push_back({{"step", p.step}, {"text", p.text}});
-    const ordered_json all{{"run",
-                            {{"id", r.info.runId},
-                             {"name", r.info.name},
-                             {"command", r.info.command},
-                             {"start", r.info.startWall},
-                             {"state", profiler::stateName(r.state)},
-                             {"outcome", profiler::outcomeName(r.outcome)},
-                             {"message", r.outcomeMessage}}},
-                           {"config", pairs(r.info.config)},
-                           {"environment", pairs(r.info.environment)},
-                           {"steps",
-                            {{"count", r.steps},
-                             {"meanNs", r.meanStepNs},
-                             {"medianNs", r.medianStepNs},
-                             {"p95Ns", r.p95StepNs},
-                             {"firstNs", r.firstStepNs},
-                             {"graphs", r.graphs}}},
-                           {"memory", {{"peakBytes", r.peakBytes}, {"peakStep", r.peakStep}}},
-                           {"operators", operators},
-                           {"scalars", scalars},
-                           {"losses", losses},
-                           {"problems", problems},
-                           {"damage", r.damage}};
+    ordered_json all{{"run",
+                      {{"id", r.info.runId},
+                       {"name", r.info.name},
+                       {"command", r.info.command},
+                       {"start", r.info.startWall},
+                       {"state", profiler::stateName(r.state)},
+                       {"outcome", profiler::outcomeName(r.outcome)},
+                       {"message", r.outcomeMessage}}},
+                     {"config", pairs(r.info.config)},
+                     {"environment", pairs(r.info.environment)},
+                     {"steps",
+                      {{"count", r.steps},
+                       {"meanNs", r.meanStepNs},
+                       {"medianNs", r.medianStepNs},
+                       {"p95Ns", r.p95StepNs},
+                       {"firstNs", r.firstStepNs},
+                       {"graphs", r.graphs}}},
+                     {"memory", {{"peakBytes", r.peakBytes}, {"peakStep", r.peakStep}}},
+                     {"operators", operators},
+                     {"scalars", scalars},
+                     {"losses", losses},
+                     {"problems", problems},
+                     {"damage", r.damage}};
+    if (gpu.present) all["gpu"] = gpuJson(gpu, top);
     std::printf("%s\n", all.dump(2, ' ', false, ordered_json::error_handler_t::replace).c_str());
 }
 
@@ -149,16 +152,24 @@ int run(const Arguments& args, const std::string&) {
     const std::string& path = args.positionals()[0];
     const auto top = static_cast<std::size_t>(args.integer("--top", 1, 100000).value_or(15));
     auto tape = storage::TapeReader::open(path);
-    const auto report =
+    auto report =
         tape.ok() ? profiler::makeRunReport(**tape) : storage::Result<RunReport>(tape.status());
     if (!report.ok()) {
         std::fprintf(stderr, "tapescope: %s\n", report.status().message().c_str());
         return 1;
     }
+    auto gpu = profiler::makeGpuReport(**tape);
+    if (!gpu.ok()) {
+        std::fprintf(stderr, "tapescope: %s\n", gpu.status().message().c_str());
+        return 1;
+    }
+    // What cannot be read of it is said beside the other damage.
+    report->damage.insert(report->damage.end(), gpu->damage.begin(), gpu->damage.end());
     if (args.has("--json")) {
-        printJson(*report, top);
+        printJson(*report, *gpu, top);
     } else {
         printText(*report, path, top);
+        printGpuSection(*gpu, top);
     }
     for (const std::string& damage : report->damage)
         std::fprintf(stderr, "tapescope: %s\n", damage.c_str());

@@ -49,7 +49,8 @@ MAY_LINK = {
     "tapescope_runner": {"tapescope_profiler", "tapescope_models", "DNNL::dnnl", "SQLite::SQLite3", "ZLIB::ZLIB"},
     "tapescope_adapter": {"tapescope_runner", "nlohmann_json::nlohmann_json"},
     "tapescope_record": {"tapescope_storage", "dl"},
-    "tapescope_cli": {"tapescope_adapter", "tapescope_runner", "tapescope_record", "nlohmann_json::nlohmann_json", "dl"},
+    "tapescope_cli": {"tapescope_adapter", "tapescope_runner", "tapescope_record", "tapescope_cupti",
+                      "nlohmann_json::nlohmann_json", "dl"},
     "tapescope_workbench_lib": {"tapescope_viewers", "Qt6::Network", "Qt6::Svg", "Qt6::Widgets", "Qt6::Concurrent"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')

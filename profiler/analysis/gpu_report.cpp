@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/analysis/gpu_report.h"
+
+#include "profiler/analysis/interval_set.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+namespace tapescope::profiler {
+namespace {
+
+using storage::GpuEvent;
+using storage::GpuEventKind;
+using storage::GpuProcessId;
+using storage::Result;
+using storage::Status;
+
+constexpr std::size_t kEventsARead = 65'536;
+// 32 bytes each: what ordering them may take is bounded.
+constexpr std::size_t kMostAllocations = 4'000'000;
+
+std::int64_t sum(std::int64_t a, std::int64_t b) {
+    std::int64_t out = 0;
+    return __builtin_add_overflow(a, b, &out) ? INT64_MAX : out;
+}
+
+void addRow(std::map<std::string, GpuReport::Row>& rows, const std::string& name,
+            const storage::GpuSummary& s) {
+    GpuReport::Row& row = rows[name];
+    const bool fresh = row.count == 0;
+    row.name = name;
+    row.count = sum(row.count, s.count);
+    row.totalNs = sum(row.totalNs, s.totalNs);
+    row.minNs = fresh ? s.minNs : std::min(row.minNs, s.minNs);
+    row.maxNs = std::max(row.maxNs, s.maxNs);
+    row.bytes = sum(row.bytes, s.bytes);
+}
+
+std::vector<GpuReport::Row> sorted(const std::map<std::string, GpuReport::Row>& rows) {
+    std::vector<GpuReport::Row> out;
+    double all = 0;
+    for (const auto& [name, row] : rows) all += static_cast<double>(row.totalNs);
+    for (const auto& [name, row] : rows) {
+        out.push_back(row);
+        out.back().share = all > 0 ? static_cast<double>(row.totalNs) / all : 0;
+    }
+    std::stable_sort(out.begin(), out.end(),
+                     [](const auto& a, const auto& b) { return a.totalNs > b.totalNs; });
+    return out;
+}
+
+/// Devices by what they are, not by what each process calls them.
+class Devices {
+public:
+    Devices(const std::vector<storage::GpuDevice>& rows,
+            const std::vector<storage::GpuProcess>& processes) {
+        for (const storage::GpuProcess& p : processes) m_hosts[p.id] = p.host;
+        for (const storage::GpuDevice& row : rows) {
+            Work& work = m_work[keyOf(row)];
+            work.device.name = row.name;
+            work.device.uuid = row.uuid;
+            work.device.host = m_hosts[row.process];
+            work.device.index = row.device;
+            work.device.memoryBytes = row.memoryBytes;
+            ++work.device.processes;
+            m_byProcess[{row.process, row.device}] = &work;
+        }
+    }
+    struct Work {
+        GpuReport::Device device;
+        IntervalSet busy;
+    };
+    Work& of(GpuProcessId process, std::uint32_t device) {
+        Work*& work = m_byProcess[{process, device}];
+        if (!work) {
+            storage::GpuDevice unknown;
+            unknown.process = process;
+            unknown.device = device;
+            work = &m_work[keyOf(unknown)];
+            work->device.name = "device " + std::to_string(device);
+            work->device.host = m_hosts[process];
+            work->device.index = device;
+            work->device.processes = 1;
+        }
+        return *work;
+    }
+    std::vector<GpuReport::Device> finish(std::size_t gaps);
+
+private:
+    using Key = std::tuple<std::string, GpuProcessId, std::uint32_t>;
+    static Key keyOf(const storage::GpuDevice& row) {
+        return row.uuid.empty() ? Key{"", row.process, row.device} : Key{row.uuid, 0, 0};
+    }
+    std::map<Key, Work> m_work;
+    std::map<std::pair<GpuProcessId, std::uint32_t>, Work*> m_byProcess;
+    std::map<GpuProcessId, std::string> m_hosts;
+};
+
+std::vector<GpuReport::Device> Devices::finish(std::size_t gaps) {
+    std::vector<GpuReport::Device> out;
+    for (auto& [key, work] : m_work) {
+        GpuReport::Device& d = work.device;
+        const auto& pieces = work.busy.pieces();
+        d.resolutionNs = work.busy.resolutionNs();
+        d.busyNs = work.busy.coveredNs();
+        if (!pieces.empty()) {
+            d.firstNs = pieces.front().beginNs;
+            d.lastNs = pieces.back().endNs;
+            const double span = static_cast<double>(d.lastNs) - static_cast<double>(d.firstNs);
+            d.busyShare = span > 0 ? static_cast<double>(d.busyNs) / span : 0;
+        }
+        const auto longer = [](const auto& a, const auto& b) {
+            return a.durationNs > b.durationNs;
+        };
+        for (std::size_t i = 1; i < pieces.size(); ++i) {
+            const std::int64_t begin = pieces[i - 1].endNs;
+            std::int64_t length = 0;
+            if (__builtin_sub_overflow(pieces[i].beginNs, begin, &length)) length = INT64_MAX;
+            if (d.gaps.size() == gaps && (gaps == 0 || length <= d.gaps.back().durationNs))
+                continue;
+            d.gaps.push_back({begin, length});
+            std::stable_sort(d.gaps.begin(), d.gaps.end(), longer);
+            if (d.gaps.size() > gaps) d.gaps.pop_back();
+        }
+        out.push_back(std::move(d));
+    }
+    return out;
+}
+
+/// Allocations and frees of device memory, to be put in order.
+struct MemoryChange {
+    std::int64_t timeNs = 0;
+    std::uint64_t address = 0;
+    std::int64_t bytes = 0;
+    GpuProcessId process = 0;
+    std::uint16_t device = 0;
+    bool frees = false;
+};
+
+void addMemory(std::vector<MemoryChange>& changes, Devices& devices) {
+    std::stable_sort(changes.begin(), changes.end(),
+                     [](const auto& a, const auto& b) { return a.timeNs < b.timeNs; });
+    std::map<std::tuple<GpuProcessId, std::uint64_t>, std::int64_t> living;
+    std::unordered_map<Devices::Work*, std::int64_t> used;
+    for (const MemoryChange& c : changes) {
+        Devices::Work& work = devices.of(c.process, c.device);
+        std::int64_t& now = used[&work];
+        const std::tuple key(c.process, c.address);
+        if (c.frees) {
+            // Its own record may not say how large it was.
+            const auto it = living.find(key);
+            if (it == living.end()) continue;
+            now -= it->second;
+            living.erase(it);
+            continue;
+        }
+        living[key] = c.bytes;
+        now = sum(now, c.bytes);
+        if (now > work.device.peakBytes) {
+            work.device.peakBytes = now;
+            work.device.peakNs = c.timeNs;
+        }
+    }
+}
+
+Status readEvents(storage::TapeReader& tape, Devices& devices, GpuReport& report) {
+    std::vector<MemoryChange> changes;
+    for (std::int64_t cursor = 0;;) {
+        const auto part = tape.gpuEvents(cursor, kEventsARead);
+        if (!part.ok()) {
+            report.damage.push_back(part.status().message());
+            break;
+        }
+        if (part->events.empty()) break;
+        cursor = part->cursor;
+        for (const GpuEvent& e : part->events) {
+            if (!e.drawable()) continue;
+            if (storage::runsOnDevice(e.kind)) {
+                devices.of(e.process, e.device).busy.add(e.startNs, sum(e.startNs, e.durationNs));
+            } else if (e.kind == GpuEventKind::MemAlloc || e.kind == GpuEventKind::MemFree) {
+                const storage::GpuMemory m = storage::gpuMemory(e);
+                if (m.memory != storage::GpuMemoryKind::Device) continue;
+                if (changes.size() >= kMostAllocations) {
+                    report.memoryKnown = false;
+                    continue;
+                }
+                changes.push_back({e.startNs, m.address,
+                                   static_cast<std::int64_t>(m.bytes & INT64_MAX), e.process,
+                                   static_cast<std::uint16_t>(e.device),
+                                   e.kind == GpuEventKind::MemFree});
+            }
+        }
+    }
+    if (report.memoryKnown) addMemory(changes, devices);
+    return {};
+}
+
+void readAllocators(storage::TapeReader& tape, const std::map<GpuProcessId, std::int64_t>& pids,
+                    GpuReport& report) {
+    using storage::AllocatorAction;
+    struct Level {
+        GpuReport::Allocator row;
+        std::int64_t allocated = 0;
+        std::int64_t reserved = 0;
+    };
+    std::map<std::pair<GpuProcessId, std::uint32_t>, Level> levels;
+    for (std::int64_t cursor = 0;;) {
+        const auto part = tape.allocatorEvents(cursor, kEventsARead);
+        if (!part.ok()) {
+            report.damage.push_back(part.status().message());
+            break;
+        }
+        if (part->events.empty()) break;
+        cursor = part->cursor;
+        for (const storage::AllocatorEvent& e : part->events) {
+            Level& level = levels[{e.process, e.device}];
+            ++level.row.events;
+            switch (e.action) {
+                case AllocatorAction::Alloc:
+                    level.allocated = sum(level.allocated, e.sizeBytes);
+                    break;
+                case AllocatorAction::FreeRequested:
+                    // What was allocated before the history began is freed from nothing.
+                    level.allocated = std::max<std::int64_t>(0, level.allocated - e.sizeBytes);
+                    break;
+                case AllocatorAction::SegmentAlloc:
+                case AllocatorAction::SegmentMap:
+                    level.reserved = sum(level.reserved, e.sizeBytes);
+                    break;
+                case AllocatorAction::SegmentFree:
+                case AllocatorAction::SegmentUnmap:
+                    level.reserved = std::max<std::int64_t>(0, level.reserved - e.sizeBytes);
+                    break;
+                case AllocatorAction::OutOfMemory:
+                    ++level.row.outOfMemory;
+                    break;
+                default:
+                    break;
+            }
+            auto& row = level.row;
+            row.peakAllocatedBytes = std::max(row.peakAllocatedBytes, level.allocated);
+            row.peakReservedBytes = std::max(row.peakReservedBytes, level.reserved);
+        }
+    }
+    for (auto& [key, level] : levels) {
+        const auto pid = pids.find(key.first);
+        level.row.pid = pid == pids.end() ? 0 : pid->second;
+        level.row.device = key.second;
+        report.allocators.push_back(level.row);
+    }
+}
+
+Status addSums(storage::TapeReader& tape, GpuReport& report) {
+    const auto summary = tape.gpuSummary();
+    if (!summary.ok()) return summary.status();
+    const auto names = tape.names();
+    if (!names.ok()) return names.status();
+    std::map<std::string, GpuReport::Row> kernels;
+    std::map<std::string, GpuReport::Row> transfers;
+    std::map<std::string, GpuReport::Row> calls;
+    for (const storage::GpuSummary& s : *summary) {
+        const std::string name = s.name < names->size() ? (*names)[s.name] : "?";
+        switch (s.kind) {
+            case GpuEventKind::Kernel:
+                addRow(kernels, storage::demangled(name), s);
+                break;
+            case GpuEventKind::Memcpy:
+            case GpuEventKind::MemcpyPeer:
+                addRow(transfers, name, s);
+                break;
+            case GpuEventKind::Memset:
+                addRow(transfers, "memset", s);
+                break;
+            case GpuEventKind::RuntimeApi:
+            case GpuEventKind::DriverApi:
+                addRow(calls, name, s);
+                break;
+            default:
+                break;
+        }
+    }
+    report.kernels = sorted(kernels);
+    report.transfers = sorted(transfers);
+    report.calls = sorted(calls);
+    return {};
+}
+
+}  // namespace
+
+Result<GpuReport> makeGpuReport(storage::TapeReader& tape, std::size_t gaps) {
+    GpuReport report;
+    const auto processes = tape.gpuProcesses();
+    if (!processes.ok()) return processes.status();
+    const auto states = tape.gpuStatuses();
+    if (!states.ok()) return states.status();
+    const auto counts = tape.gpuCounts();
+    if (!counts.ok()) return counts.status();
+    const auto devices = tape.gpuDevices();
+    if (!devices.ok()) return devices.status();
+    report.present = !processes->empty() || !states->empty();
+
+    std::map<GpuProcessId, std::int64_t> pids;
+    for (const storage::GpuProcess& p : *processes) {
+        pids[p.id] = p.pid;
+        report.processes.push_back({p.pid, p.host, p.rank, p.command, p.clockErrorNs, p.clock});
+    }
+    for (const storage::GpuStatus& s : *states) {
+        const auto pid = pids.find(s.process);
+        report.states.push_back({pid == pids.end() ? 0 : pid->second, s.source, s.code, s.message});
+    }
+    std::map<std::string, std::int64_t> losses;
+    for (const storage::GpuCount& c : *counts) {
+        if (c.name == storage::kGpuCountRecords) report.records = sum(report.records, c.count);
+        if (c.name != storage::kGpuCountRecords && c.name != storage::kGpuCountBytes)
+            losses[c.name] = sum(losses[c.name], c.count);
+    }
+    for (const auto& [name, count] : losses)
+        if (count != 0) report.losses.push_back({name, count});
+
+    if (Status s = addSums(tape, report); !s.ok()) return s;
+    Devices work(*devices, *processes);
+    if (Status s = readEvents(tape, work, report); !s.ok()) return s;
+    report.devices = work.finish(gaps);
+    readAllocators(tape, pids, report);
+    return report;
+}
+
+}  // namespace tapescope::profiler

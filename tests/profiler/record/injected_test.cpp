@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole road without a GPU: recordProgram, the injection library, the fake driver and CUPTI,
+// one joined tape.
+#include "profiler/record/injection.h"
+#include "profiler/record/recording.h"
+#include "tests/storage/tape/tape_support.h"
+
+#include <csignal>
+#include <map>
+#include <set>
+
+namespace tapescope::profiler::record {
+namespace {
+
+using namespace storage;  // NOLINT(google-build-using-namespace): tapes of the results
+
+class Injected : public testing::Test {
+protected:
+    void SetUp() override {
+        const std::string fakes = TAPESCOPE_FAKES;
+        for (const char* name : {"LD_LIBRARY_PATH", "FAKE_CUPTI_PATH", "TAPESCOPE_CUPTI_PATH"})
+            if (const char* old = std::getenv(name)) m_old[name] = old;
+        setenv("LD_LIBRARY_PATH", fakes.c_str(), 1);
+        setenv("FAKE_CUPTI_PATH", (fakes + "/libcupti.so.13").c_str(), 1);
+        setenv("TAPESCOPE_CUPTI_PATH", (fakes + "/libcupti.so.13").c_str(), 1);
+    }
+    void TearDown() override {
+        for (const char* name :
+             {"LD_LIBRARY_PATH", "FAKE_CUPTI_PATH", "TAPESCOPE_CUPTI_PATH", "FAKE_CUDA_NO_DEVICE",
+              "FAKE_CUPTI_SUBSCRIBE_RC", "TAPESCOPE_GPU_FLUSH_MS", "TARGET_WAIT_MS"}) {
+            unsetenv(name);
+            if (const auto old = m_old.find(name); old != m_old.end())
+                setenv(name, old->second.c_str(), 1);
+        }
+    }
+    RecordResult record(std::vector<std::string> command) {
+        RecordOptions o;
+        o.command = std::move(command);
+        o.output = out();
+        o.injectionLibrary = TAPESCOPE_INJECT;
+        o.say = [this](const std::string& text) { m_said += text + "\n"; };
+        return get(recordProgram(o));
+    }
+    static std::string target() { return std::string(TAPESCOPE_FAKES) + "/fake_target"; }
+    std::string out() const { return m_dir.file("run.tape"); }
+    std::int64_t kernels() const {
+        std::int64_t n = 0;
+        for (const std::string& row : sql(out(), "SELECT sum(count) FROM gpu_kernels"))
+            n += row == "NULL" ? 0 : std::stoll(row);
+        return n;
+    }
+
+    TempDir m_dir;
+    std::string m_said;
+    std::map<std::string, std::string> m_old;
+};
+
+TEST_F(Injected, AProgramOnTheFakesIsRecordedWhole) {
+    EXPECT_EQ(record({target(), "exit", "100"}).ending.status(), 0);
+    EXPECT_EQ(kernels(), 105);
+    const auto tape = get(TapeReader::open(out()));
+    EXPECT_EQ(tape->outcome(), RunOutcome::Finished);
+    const auto processes = get(tape->gpuProcesses());
+    ASSERT_EQ(processes.size(), 1U);  // what the launcher knew and what it wrote are one
+    EXPECT_EQ(processes[0].clock, "same clock");
+    EXPECT_GE(processes[0].clockErrorNs, 0);
+    EXPECT_EQ(get(tape->gpuDevices()).size(), 1U);
+    EXPECT_EQ(sql(out(), "SELECT code FROM gpu_states"), Rows{"ok"});
+    EXPECT_EQ(m_dir.names(), std::vector<std::string>{"run.tape"});
+    EXPECT_EQ(sql(out(), "SELECT count FROM gpu_counts WHERE name = 'records'"),
+              Rows{std::to_string(get(tape->gpuEvents()).events.size())});
+}
+
+TEST_F(Injected, ForkedWorkersBecomeProcessesOfTheOneTape) {
+    EXPECT_EQ(record({target(), "preforked", "50"}).ending.status(), 0);
+    EXPECT_EQ(kernels(), 3 * 55);
+    const auto tape = get(TapeReader::open(out()));
+    std::set<GpuProcessId> withKernels;
+    for (const GpuEvent& e : get(tape->gpuEvents()).events)
+        if (e.kind == GpuEventKind::Kernel) withKernels.insert(e.process);
+    EXPECT_EQ(withKernels.size(), 3U);
+    EXPECT_EQ(get(tape->gpuProcesses()).size(), 4U);  // and the parent, which used no CUDA
+    EXPECT_NE(m_said.find("of 3 processes"), std::string::npos) << m_said;
+}
+
+TEST_F(Injected, AKilledProgramKeepsWhatWasFlushed) {
+    setenv("TAPESCOPE_GPU_FLUSH_MS", "50", 1);
+    setenv("TARGET_WAIT_MS", "2000", 1);
+    EXPECT_EQ(record({target(), "kill", "100"}).ending.signal, SIGKILL);
+    EXPECT_GT(kernels(), 0);
+    EXPECT_NE(m_said.find("was killed or could not write on"), std::string::npos) << m_said;
+    EXPECT_EQ(get(TapeReader::open(out()))->outcomeMessage(), "ended by signal 9");
+}
+
+TEST_F(Injected, ADriverWithoutAGpuIsSaid) {
+    setenv("FAKE_CUDA_NO_DEVICE", "1", 1);
+    setenv("FAKE_CUPTI_SUBSCRIBE_RC", "999", 1);
+    EXPECT_EQ(record({target(), "exit", "10"}).ending.status(), 0);
+    EXPECT_EQ(kernels(), 0);
+    const Rows codes = sql(out(), "SELECT code FROM gpu_states");
+    EXPECT_EQ(codes, Rows{"no-device"}) << m_said;
+    EXPECT_NE(m_said.find("CUDA_VISIBLE_DEVICES"), std::string::npos) << m_said;
+}
+
+TEST_F(Injected, TheLibraryNeedsAnOldCLibraryOnly) {
+    const std::string floor = glibcFloor(TAPESCOPE_INJECT);
+    EXPECT_EQ(floor.rfind("GLIBC_2.", 0), 0U) << floor;
+}
+
+}  // namespace
+}  // namespace tapescope::profiler::record
