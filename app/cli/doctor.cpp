@@ -272,6 +272,8 @@ Finding judgeCudaDriver(const CudaAnswer& answer) {
 std::vector<Finding> examine() {
     Finding dnnl = linked("oneDNN", "onednn", "convolutions and matrix products on the CPU");
     Finding sqlite = linked("SQLite", "sqlite", "reading and writing tapes");
+    // First: it goes by the libcupti that is in the process, and cupti() loads one.
+    std::vector<Finding> recording = examineGpuRecording();
     std::vector<Finding> all{dnnl,
                              sqlite,
                              Finding{"CPU", true, true, "", fromEnvironment("cpu"), "", ""},
@@ -282,7 +284,7 @@ std::vector<Finding> examine() {
                              toolkit(),
                              cupti(),
                              cudnn()};
-    for (Finding& f : examineGpuRecording()) all.push_back(std::move(f));
+    for (Finding& f : recording) all.push_back(std::move(f));
     return all;
 }
 
