@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/record/injection.h"
 
+#include "profiler/cupti/inject/environment.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -16,6 +18,7 @@ namespace tapescope::profiler::record {
 namespace {
 
 namespace fs = std::filesystem;
+namespace variable = cupti::environment;
 
 constexpr const char* kLibraryName = "libtapescope-inject.so";
 constexpr const char* kHookName = "sitecustomize.py";
@@ -167,7 +170,7 @@ PlannedEnvironment plannedEnvironment(const std::vector<std::string>& environmen
     out.variables = environment;
     std::error_code ec;
     if (!plan.library.empty()) {
-        for (const char* name : {kCudaInjection, kNvtxInjection}) {
+        for (const char* name : {variable::kCudaInjection, variable::kNvtxInjection}) {
             const std::string other = textOf(environment, name);
             if (!other.empty() && other != plan.library &&
                 !fs::equivalent(other, plan.library, ec)) {
@@ -175,10 +178,10 @@ PlannedEnvironment plannedEnvironment(const std::vector<std::string>& environmen
                 continue;
             }
             set(out.variables, name, plan.library);
-            if (name == kCudaInjection) out.cuda = true;
+            if (name == variable::kCudaInjection) out.cuda = true;
         }
-        set(out.variables, kShardFolder, plan.shardFolder);
-        if (!plan.kinds.empty()) set(out.variables, kKinds, plan.kinds);
+        set(out.variables, variable::kFolder, plan.shardFolder);
+        if (!plan.kinds.empty()) set(out.variables, variable::kKinds, plan.kinds);
     }
     if (!plan.pythonHook.empty()) {
         const std::string path = textOf(environment, "PYTHONPATH");

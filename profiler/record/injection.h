@@ -6,11 +6,7 @@
 
 namespace tapescope::profiler::record {
 
-/// Variables that the injection library and the Python hook read in the recorded program.
-inline constexpr const char* kCudaInjection = "CUDA_INJECTION64_PATH";
-inline constexpr const char* kNvtxInjection = "NVTX_INJECTION64_PATH";
-inline constexpr const char* kShardFolder = "TAPESCOPE_GPU_DIR";
-inline constexpr const char* kKinds = "TAPESCOPE_GPU_KINDS";
+/// Set for the Python hook; the injection library's are in cupti::environment.
 inline constexpr const char* kAllocatorFolder = "TAPESCOPE_ALLOCATOR_DIR";
 
 /// libtapescope-inject.so: what TAPESCOPE_INJECT names, else beside the program or where it is

@@ -14,18 +14,19 @@ MAY_INCLUDE = {
     "storage": set(),
     "profiler": {"engine", "storage"},
     "profiler/cupti": {"storage"},
+    "profiler/record": {"storage", "profiler/cupti"},
     "plugins/api": {"engine", "storage"},
     "plugins/models": {"plugins/api", "engine"},
     "viewers/models": {"storage", "profiler"},
     "viewers": {"viewers/models", "storage", "profiler"},
     "app/runner": {"engine", "storage", "profiler", "profiler/cupti", "plugins/api", "plugins/models"},
     "app/adapter": {"app/runner", "engine", "storage", "profiler", "plugins/api", "plugins/models"},
-    "app/cli": {"app/adapter", "app/runner", "engine", "storage", "profiler", "profiler/cupti", "plugins/api",
-                "plugins/models"},
+    "app/cli": {"app/adapter", "app/runner", "engine", "storage", "profiler", "profiler/cupti", "profiler/record",
+                "plugins/api", "plugins/models"},
     # The window talks to models over DAP and to tapes: never to the engine.
     "app/workbench": {"viewers", "viewers/models", "storage", "profiler"},
 }
-NO_QT = {"engine", "storage", "profiler", "profiler/cupti", "plugins/api", "plugins/models", "app/runner", "app/adapter", "app/cli"}
+NO_QT = {"engine", "storage", "profiler", "profiler/cupti", "profiler/record", "plugins/api", "plugins/models", "app/runner", "app/adapter", "app/cli"}
 ONLY_QT_CORE = {"viewers/models"}
 QT_CORE_HEADERS = re.compile(
     r"Q(AbstractItemModel|AbstractListModel|AbstractTableModel|SortFilterProxyModel|Object|String|StringList|ByteArray|List|"
