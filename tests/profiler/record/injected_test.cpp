@@ -102,6 +102,19 @@ TEST_F(Injected, ADriverWithoutAGpuIsSaid) {
     EXPECT_NE(m_said.find("CUDA_VISIBLE_DEVICES"), std::string::npos) << m_said;
 }
 
+TEST_F(Injected, TheScriptForGpuMachinesReadsSuchATape) {
+    EXPECT_EQ(record({target(), "exit", "100"}).ending.status(), 0);
+    const auto check = [&](int kernels) {
+        std::ofstream(m_dir.file("said")) << R"({"test":"exit","kernels":)" << kernels << "}\n";
+        const std::string command =
+            "python3 '" TAPESCOPE_SOURCE_DIR "/scripts/gpu/check_tape.py' '" + m_dir.file("said") +
+            "' '" + m_dir.path() + "' > '" + m_dir.file("log") + "'";
+        return std::system(command.c_str());
+    };
+    EXPECT_EQ(check(105), 0);
+    EXPECT_NE(check(106), 0);
+}
+
 TEST_F(Injected, TheLibraryNeedsAnOldCLibraryOnly) {
     const std::string floor = glibcFloor(TAPESCOPE_INJECT);
     EXPECT_EQ(floor.rfind("GLIBC_2.", 0), 0U) << floor;
