@@ -41,10 +41,11 @@ MAY_LINK = {
     "tapescope_storage": {"Threads::Threads", "SQLite::SQLite3", "PkgConfig::ZSTD"},
     # Goes into other people's processes: the tape and nothing else.
     "tapescope_cupti": {"tapescope_storage", "Threads::Threads", "dl"},
-    "tapescope_profiler": {"tapescope_engine", "tapescope_storage"},
+    "tapescope_gpu_analysis": {"tapescope_storage"},
+    "tapescope_profiler": {"tapescope_engine", "tapescope_storage", "tapescope_gpu_analysis"},
     "tapescope_plugin_api": {"tapescope_engine", "tapescope_storage"},
     "tapescope_models": {"tapescope_plugin_api"},
-    "tapescope_viewer_models": {"tapescope_storage", "tapescope_profiler", "Qt6::Core"},
+    "tapescope_viewer_models": {"tapescope_storage", "tapescope_profiler", "tapescope_gpu_analysis", "Qt6::Core"},
     "tapescope_viewers": {"tapescope_viewer_models", "Qt6::Widgets", "Qt6::Concurrent", "Qt6::Svg", "Qt6::PrintSupport",
                           "QCustomPlotQt6::QCustomPlotQt6"},
     "tapescope_runner": {"tapescope_profiler", "tapescope_models", "DNNL::dnnl", "SQLite::SQLite3", "ZLIB::ZLIB"},
