@@ -18,14 +18,25 @@ std::size_t EventBlock::firstEndingAfter(std::int64_t t) const {
     return low;
 }
 
-void EventBlock::push(const storage::OpEvent& event) {
-    if (event.durationNs >= static_cast<std::int64_t>(kLong)) {
-        longDurations.emplace(static_cast<std::uint32_t>(size()), event.durationNs);
+void EventBlock::pushTime(std::int64_t startNs, std::int64_t durationNs) {
+    if (durationNs >= static_cast<std::int64_t>(kLong)) {
+        longDurations.emplace(static_cast<std::uint32_t>(size()), durationNs);
         duration.push_back(kLong);
     } else {
-        duration.push_back(static_cast<std::uint32_t>(std::max<std::int64_t>(0, event.durationNs)));
+        duration.push_back(static_cast<std::uint32_t>(std::max<std::int64_t>(0, durationNs)));
     }
-    start.push_back(event.startNs);
+    start.push_back(startNs);
+}
+
+void EventBlock::push(std::int64_t startNs, std::int64_t durationNs, std::uint32_t label,
+                      std::uint32_t ordinal) {
+    pushTime(startNs, durationNs);
+    name.push_back(label);
+    gpu.push_back(ordinal);
+}
+
+void EventBlock::push(const storage::OpEvent& event) {
+    pushTime(event.startNs, event.durationNs);
     name.push_back(event.name);
     phase.push_back(event.phase);
     detail.push_back({event.opId, event.parentId, event.flops, event.bytes,

@@ -45,8 +45,9 @@ struct EventBlock {
     std::vector<std::int64_t> start;
     std::vector<std::uint32_t> duration;
     std::vector<storage::NameId> name;
-    std::vector<storage::Phase> phase;
-    std::vector<EventDetail> detail;
+    std::vector<storage::Phase> phase;  ///< empty in rows of GPU activity
+    std::vector<EventDetail> detail;    ///< the same
+    std::vector<std::uint32_t> gpu;     ///< GPU activity: its ordinal; `name` is a GpuLabel then
     std::unordered_map<std::uint32_t, std::int64_t> longDurations;  ///< of 4.29 s and more
     std::vector<std::vector<Node>> levels;
 
@@ -55,14 +56,20 @@ struct EventBlock {
         return duration[i] != kLong ? duration[i] : longDurations.at(static_cast<std::uint32_t>(i));
     }
     std::int64_t endNs(std::size_t i) const { return start[i] + durationNs(i); }
+    bool isGpu() const { return !gpu.empty(); }
     std::int64_t beginNs() const { return start.front(); }
     std::int64_t endNs() const { return endNs(size() - 1); }
     /// Index of the first event that ends after t; size() if none.
     std::size_t firstEndingAfter(std::int64_t t) const;
 
     void push(const storage::OpEvent& event);
+    void push(std::int64_t startNs, std::int64_t durationNs, std::uint32_t label,
+              std::uint32_t ordinal);
     /// Brings the pyramid up to date after push(); `from` is the size at the last call.
     void extend(std::size_t from);
+
+private:
+    void pushTime(std::int64_t startNs, std::int64_t durationNs);
 };
 
 }  // namespace tapescope::viewers

@@ -104,8 +104,40 @@ Status TapeFollower::readTags() {
     return {};
 }
 
+Status TapeFollower::readGpu(const std::stop_token& stop, bool& grown) {
+    auto tables = GpuTables::read(*m_reader);
+    if (!tables.ok()) return tables.status();
+    m_gpu.setTables(std::move(tables).value());
+    const auto isMore = [](std::int64_t before, std::int64_t after, std::size_t read) {
+        return after != before && read >= kEventsPerRound / 2;
+    };
+    auto events = m_reader->gpuEvents(m_gpuCursor, kEventsPerRound);
+    if (!events.ok()) return events.status();
+    m_more = m_more || isMore(m_gpuCursor, events->cursor, events->events.size());
+    m_gpuCursor = events->cursor;
+    if (!events->events.empty()) {
+        // Their names may have been written after the structure was read.
+        if (Status s = readStructure(); !s.ok()) return s;
+        m_gpu.append(events->events, *m_snapshot.structure);
+    }
+    if (stop.stop_requested()) return {};
+    auto samples = m_reader->counterSamples(m_sampleCursor, kEventsPerRound);
+    if (!samples.ok()) return samples.status();
+    m_more = m_more || isMore(m_sampleCursor, samples->cursor, samples->samples.size());
+    m_sampleCursor = samples->cursor;
+    m_gpu.append(samples->samples);
+    auto allocator = m_reader->allocatorEvents(m_allocatorCursor, kEventsPerRound);
+    if (!allocator.ok()) return allocator.status();
+    m_more = m_more || isMore(m_allocatorCursor, allocator->cursor, allocator->events.size());
+    m_allocatorCursor = allocator->cursor;
+    m_gpu.append(allocator->events);
+    grown = !events->events.empty() || !samples->samples.empty() || !allocator->events.empty();
+    return {};
+}
+
 Status TapeFollower::readEvents(const std::stop_token& stop) {
     m_more = false;
+    if (m_eventsHeld) return {};
     const std::size_t before = m_builder.events();
     auto ops = m_reader->opEvents(m_opCursor, kEventsPerRound);
     if (!ops.ok()) return ops.status();
@@ -120,10 +152,14 @@ Status TapeFollower::readEvents(const std::stop_token& stop) {
     const bool grown = m_builder.events() != before || !memory->events.empty();
     m_memoryCursor = memory->cursor;
     m_builder.append(memory->events);
+    if (stop.stop_requested()) return {};
+    bool gpuGrown = false;
+    if (Status s = readGpu(stop, gpuGrown); !s.ok()) return s;
     const bool relabelled =
         m_snapshot.timeline && m_snapshot.timeline->structure != m_snapshot.structure;
-    if (grown || relabelled || !m_snapshot.timeline) {
-        m_snapshot.timeline = m_builder.snapshot(m_snapshot.structure);
+    // A status or a count may have changed without an event.
+    if (grown || gpuGrown || relabelled || !m_snapshot.timeline || !m_gpu.empty()) {
+        m_snapshot.timeline = m_builder.snapshot(m_snapshot.structure, &m_gpu);
         mark(TapeSession::Events);
     }
     return {};

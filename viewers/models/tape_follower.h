@@ -2,6 +2,7 @@
 #pragma once
 
 #include "storage/tape/reader.h"
+#include "viewers/models/gpu_builder.h"
 #include "viewers/models/tape_session.h"
 #include "viewers/models/timeline_builder.h"
 
@@ -23,6 +24,10 @@ public:
     const TapeSnapshot& snapshot() const { return m_snapshot; }
     /// More events wait: poll again at once.
     bool more() const { return m_more; }
+    /// Reads no more events until told to go on; everything else is still followed.
+    void holdEvents(bool hold) { m_eventsHeld = hold; }
+    /// The next poll() looks for events even if the tape has not changed.
+    void readAgain() { m_more = true; }
 
     /// Null if it is not in the tape yet; an error if it cannot be read and never will be.
     storage::Result<GraphPtr> loadGraph(storage::GraphId id);
@@ -35,6 +40,7 @@ private:
     storage::Status readStructure();
     storage::Status readTags();
     storage::Status readEvents(const std::stop_token& stop);
+    storage::Status readGpu(const std::stop_token& stop, bool& grown);
     void mark(TapeSession::Part part) { m_parts |= part; }
 
     std::string m_path;
@@ -47,6 +53,11 @@ private:
     TimelineBuilder m_builder;
     std::int64_t m_opCursor = 0;
     std::int64_t m_memoryCursor = 0;
+    GpuBuilder m_gpu;
+    std::int64_t m_gpuCursor = 0;
+    std::int64_t m_sampleCursor = 0;
+    std::int64_t m_allocatorCursor = 0;
+    bool m_eventsHeld = false;
     std::uint64_t m_stateSeen = UINT64_MAX;
     bool m_more = false;
 };

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace tapescope::viewers {
@@ -55,6 +56,15 @@ public:
         }
         m_wake.notify_one();
     }
+    void holdEvents(bool hold) {
+        {
+            const std::scoped_lock lock(m_mutex);
+            m_hold = hold;
+            m_interestAgain = m_interestAgain || !hold;
+            m_pollNow = true;
+        }
+        m_wake.notify_one();
+    }
     void refresh() {
         {
             const std::scoped_lock lock(m_mutex);
@@ -71,6 +81,8 @@ private:
                 const std::scoped_lock lock(m_mutex);
                 interest = m_interest;
                 m_pollNow = false;
+                m_follower.holdEvents(m_hold);
+                if (std::exchange(m_interestAgain, false)) m_follower.readAgain();
             }
             const Parts parts = m_follower.poll(interest, stop);
             if (stop.stop_requested()) return;
@@ -153,6 +165,8 @@ private:
     bool m_graphRequested = false;            // guarded by m_mutex
     std::vector<storage::GraphId> m_fetches;  // guarded by m_mutex
     bool m_pollNow = false;                   // guarded by m_mutex
+    bool m_hold = false;                      // guarded by m_mutex
+    bool m_interestAgain = false;             // guarded by m_mutex: events are wanted again
     std::jthread m_thread;                    // last: it uses all of the above
 };
 
@@ -173,6 +187,12 @@ void TapeSession::addInterest(Parts parts) { m_worker->addInterest(parts); }
 void TapeSession::requestGraph(storage::GraphId id) { m_worker->requestGraph(id); }
 void TapeSession::fetchGraph(storage::GraphId id) { m_worker->fetchGraph(id); }
 void TapeSession::refresh() { m_worker->refresh(); }
+
+void TapeSession::holdEvents(bool hold) {
+    if (hold == m_eventsHeld) return;
+    m_eventsHeld = hold;
+    m_worker->holdEvents(hold);
+}
 
 void TapeSession::publish(TapeSnapshot snapshot, Parts parts) {
     m_snapshot = std::move(snapshot);

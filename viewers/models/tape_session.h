@@ -49,6 +49,10 @@ public:
     /// Reads a graph once, beside whatever requestGraph() follows; graphFetched() follows if it is
     /// in the tape.
     void fetchGraph(storage::GraphId id);
+    /// Stops reading events (a big tape is enough as far as it is), or goes on; the rest of the
+    /// tape is still followed.
+    void holdEvents(bool hold);
+    bool eventsHeld() const { return m_eventsHeld; }
     /// Polls now, not at the next tick: the debugger stopped and its adapter has flushed.
     void refresh();
 
@@ -70,6 +74,7 @@ private:
 
     QString m_path;
     TapeSnapshot m_snapshot;
+    bool m_eventsHeld = false;
     std::unique_ptr<Worker> m_worker;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "viewers/models/timeline_builder.h"
 
+#include "viewers/models/gpu_builder.h"
 #include "viewers/models/scalar_series.h"
 
 #include <algorithm>
@@ -120,7 +121,7 @@ void TimelineBuilder::append(const std::vector<storage::MemoryEvent>& events) {
     if (!points.empty()) m_allocated = ScalarSeries::append(m_allocated.get(), points);
 }
 
-TimelinePtr TimelineBuilder::snapshot(std::shared_ptr<const Structure> structure) {
+TimelinePtr TimelineBuilder::snapshot(std::shared_ptr<const Structure> structure, GpuBuilder* gpu) {
     auto data = std::make_shared<TimelineData>();
     std::map<std::pair<std::uint32_t, RowKind>, int> depths;
     for (auto& [key, row] : m_rows) {
@@ -143,6 +144,7 @@ TimelinePtr TimelineBuilder::snapshot(std::shared_ptr<const Structure> structure
     data->endNs = m_endNs >= m_beginNs ? m_endNs : 0;
     data->events = m_events;
     data->misplaced = m_misplaced;
+    if (gpu != nullptr) gpu->fill(*data);
     return data;
 }
 

@@ -9,6 +9,8 @@
 
 namespace tapescope::viewers {
 
+class GpuBuilder;
+
 /// Lays the events of a tape out in rows as they arrive. One thread at a time (the session's
 /// worker); snapshots are immutable, share all full blocks and copy at most one open block a row.
 class TimelineBuilder final {
@@ -19,7 +21,8 @@ public:
     void append(const std::vector<storage::MemoryEvent>& events);
     std::size_t events() const { return m_events; }
 
-    TimelinePtr snapshot(std::shared_ptr<const Structure> structure);
+    /// gpu, if given, adds what it knows.
+    TimelinePtr snapshot(std::shared_ptr<const Structure> structure, GpuBuilder* gpu = nullptr);
 
 private:
     struct Row {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "viewers/models/timeline_model.h"
 
+#include "viewers/models/gpu_view.h"
+
 #include <algorithm>
 
 namespace tapescope::viewers {
@@ -14,6 +16,10 @@ std::size_t TimelineRow::firstEndingAfter(std::int64_t t) const {
 }
 
 std::string TimelineData::title(EventRef ref) const {
+    if (isGpu(ref)) {
+        const GpuLabel* label = gpu ? gpu->label(nameId(ref)) : nullptr;
+        return label != nullptr ? label->text : std::string();
+    }
     const EventDetail& d = detail(ref);
     if (d.kind == storage::OpEvent::Kind::Step) return "step " + std::to_string(d.step);
     if (d.kind == storage::OpEvent::Kind::Module && structure) {

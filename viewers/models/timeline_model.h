@@ -5,6 +5,7 @@
 #include "viewers/models/selection.h"
 #include "viewers/models/tape_snapshot.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -14,8 +15,22 @@
 
 namespace tapescope::viewers {
 
-/// Rows of a thread from top to bottom.
-enum class RowKind : std::uint8_t { Step, Phase, Module, Operator };
+struct GpuView;
+
+/// Rows of a thread from top to bottom; then those of GPUs, then of the threads that feed them.
+enum class RowKind : std::uint8_t {
+    Step,
+    Phase,
+    Module,
+    Operator,
+    Stream,  ///< kernels, copies, memsets of a CUDA stream
+    Nvtx,
+    Api,  ///< CUDA runtime and driver calls
+    Wait,
+    Overhead,  ///< of the tracing
+    Busy       ///< when a device did anything; drawn as a chart, not as a row
+};
+constexpr bool isGpu(RowKind kind) { return kind >= RowKind::Stream; }
 
 /// One row of the timeline: events that do not overlap. All blocks but the last are full.
 struct TimelineRow {
@@ -23,6 +38,10 @@ struct TimelineRow {
     RowKind kind = RowKind::Operator;
     int depth = 0;  ///< nesting level within its kind, from 0
     std::vector<std::shared_ptr<const EventBlock>> blocks;
+    std::uint32_t group = kNoGroup;  ///< GPU rows: index into TimelineData::groups
+    std::string label = {};          ///< GPU rows: "stream 7"; empty: the kind says it
+    std::string tip = {};            ///< GPU rows: all that is known of the lane
+    static constexpr std::uint32_t kNoGroup = UINT32_MAX;
 
     std::size_t size() const {
         return blocks.empty() ? 0
@@ -48,9 +67,35 @@ struct EventRef {
     friend bool operator==(const EventRef&, const EventRef&) = default;
 };
 
+/// A heading that GPU rows and charts stand under: a process, or a device or thread of it.
+struct TimelineGroup {
+    std::uint64_t key = 0;  ///< the same as long as the tape is open
+    int parent = -1;        ///< index of the process's group; −1: none
+    std::string title;
+    std::string tip;
+};
+
+/// A quantity over time in a group.
+struct TimelineChart {
+    enum class Kind : std::uint8_t { Busy, Memory, Counter };
+    Kind kind = Kind::Counter;
+    std::uint32_t group = 0;
+    std::string label;
+    std::string unit;  ///< counters
+    TimelineRow busy;  ///< Busy: stretches in which the device worked
+    /// Memory: levels that lie on each other: in use by PyTorch's allocator, its segments, all that
+    /// is taken (the first two null without an allocator history). Counter: [0] alone. Step curves
+    /// over time in ns.
+    std::array<ScalarSeriesPtr, 3> curves{};
+    double limit = 0;  ///< the scale's end where it is known (100 %, the device's memory), else 0
+};
+
 /// All events of a tape, laid out in rows; immutable.
 struct TimelineData {
-    std::vector<TimelineRow> rows;  ///< by lane, kind, depth
+    std::vector<TimelineRow> rows;  ///< by lane, kind, depth; engine first, then by group
+    std::vector<TimelineGroup> groups;
+    std::vector<TimelineChart> charts;   ///< by group
+    std::shared_ptr<const GpuView> gpu;  ///< null: the tape has no GPU part
     ScalarSeriesPtr
         allocated;  ///< allocated bytes over time: step and wall are ns. Null: no memory events
     std::shared_ptr<const Structure> structure;
@@ -61,8 +106,15 @@ struct TimelineData {
         0;  ///< events that fit no row (a lane with clocks that disagree); not shown, counted
 
     const EventBlock& block(EventRef ref) const { return rows[ref.row].block(ref.index); }
+    bool isGpu(EventRef ref) const { return viewers::isGpu(rows[ref.row].kind); }
+    /// Nothing is known of GPU events here: see gpuOrdinal().
     const EventDetail& detail(EventRef ref) const {
-        return block(ref).detail[TimelineRow::indexInBlock(ref.index)];
+        static const EventDetail kNone;
+        return isGpu(ref) ? kNone : block(ref).detail[TimelineRow::indexInBlock(ref.index)];
+    }
+    /// Of GPU events only.
+    std::uint32_t gpuOrdinal(EventRef ref) const {
+        return block(ref).gpu[TimelineRow::indexInBlock(ref.index)];
     }
     std::int64_t startOf(EventRef ref) const { return rows[ref.row].startNs(ref.index); }
     std::int64_t endOf(EventRef ref) const { return rows[ref.row].endNs(ref.index); }
@@ -71,7 +123,8 @@ struct TimelineData {
         return block(ref).name[TimelineRow::indexInBlock(ref.index)];
     }
     storage::Phase phase(EventRef ref) const {
-        return block(ref).phase[TimelineRow::indexInBlock(ref.index)];
+        return isGpu(ref) ? storage::Phase::Other
+                          : block(ref).phase[TimelineRow::indexInBlock(ref.index)];
     }
     /// "conv2d"; modules: their path; steps: "step 12".
     std::string title(EventRef ref) const;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "viewers/models/timeline_query.h"
 
+#include "viewers/models/gpu_view.h"
+
 #include <algorithm>
 #include <cctype>
 #include <map>
@@ -26,9 +28,35 @@ std::vector<storage::OpSummary> aggregate(const TimelineData& data, TimeRange ra
         return std::max<std::int64_t>(0,
                                       std::min(end, range.endNs) - std::max(begin, range.beginNs));
     };
+    const bool hasOperators =
+        std::any_of(data.rows.begin(), data.rows.end(),
+                    [](const TimelineRow& row) { return row.kind == RowKind::Operator; });
+    std::map<std::uint32_t, storage::OpSummary> work;
+    const auto addDeviceWork = [&](const TimelineRow& row) {
+        for (std::size_t i = row.firstEndingAfter(range.beginNs); i < row.size(); ++i) {
+            const std::int64_t begin = row.startNs(i), end = row.endNs(i);
+            if (begin >= range.endNs || ((i & 0xfffU) == 0 && stop.stop_requested())) break;
+            const EventBlock& block = row.block(i);
+            const std::size_t k = TimelineRow::indexInBlock(i);
+            storage::OpSummary& sum = work[block.name[k]];
+            sum.minNs = sum.calls == 0 ? end - begin : std::min(sum.minNs, end - begin);
+            sum.maxNs = std::max(sum.maxNs, end - begin);
+            ++sum.calls;
+            const std::int64_t ns = inside(begin, end);
+            sum.totalNs += ns;
+            sum.selfNs += ns;
+            const storage::GpuEvent& e = data.gpu->activity.event(block.gpu[k]);
+            if (e.kind != storage::GpuEventKind::Kernel && storage::runsOnDevice(e.kind))
+                sum.bytes += static_cast<std::int64_t>(std::min<std::uint64_t>(
+                    storage::gpuTransfer(e).bytes, std::uint64_t{1} << 50U));
+        }
+    };
     for (std::size_t r = 0; r < data.rows.size(); ++r) {
         const TimelineRow& row = data.rows[r];
-        if (row.kind != RowKind::Operator) continue;
+        if (row.kind != RowKind::Operator) {
+            if (row.kind == RowKind::Stream && !hasOperators) addDeviceWork(row);
+            continue;
+        }
         // The next row of the lane holds what these operators called.
         const TimelineRow* below = r + 1 < data.rows.size() && data.rows[r + 1].lane == row.lane &&
                                            data.rows[r + 1].kind == RowKind::Operator
@@ -62,12 +90,17 @@ std::vector<storage::OpSummary> aggregate(const TimelineData& data, TimeRange ra
         sum.phase = key.second;
         rows.push_back(std::move(sum));
     }
+    for (auto& [label, sum] : work) {
+        const GpuLabel* known = data.gpu->label(label);
+        sum.name = known != nullptr ? known->text : std::string();
+        rows.push_back(std::move(sum));
+    }
     std::stable_sort(rows.begin(), rows.end(),
                      [](const auto& a, const auto& b) { return a.totalNs > b.totalNs; });
     return rows;
 }
 
-NameMatch matchNames(const Structure& structure, std::string_view text) {
+NameMatch matchNames(const Structure& structure, std::string_view text, const GpuView* gpu) {
     std::string lowered(text);
     std::transform(lowered.begin(), lowered.end(), lowered.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -77,6 +110,14 @@ NameMatch matchNames(const Structure& structure, std::string_view text) {
     for (std::size_t i = 0; i < structure.names.size(); ++i) {
         match.names[i] = contains(structure.names[i], lowered);
         match.any = match.any || match.names[i];
+    }
+    if (gpu != nullptr && gpu->labels) {
+        match.labels.resize(gpu->labels->size());
+        for (std::size_t i = 0; i < match.labels.size(); ++i) {
+            const GpuLabel& label = (*gpu->labels)[i];
+            match.labels[i] = contains(label.text, lowered) || contains(label.full, lowered);
+            match.any = match.any || match.labels[i];
+        }
     }
     for (const storage::ModuleRow& module : structure.modules) {
         if (!contains(module.path, lowered) && !contains(module.type, lowered)) continue;

@@ -12,7 +12,8 @@ namespace tapescope::viewers {
 
 /// Questions to a timeline that look at many events. Pure functions; any thread.
 
-/// Operators overlapping a range, per name and phase, longest total first. Times count only inside
+/// Operators overlapping a range, per name and phase, longest total first; on a timeline without
+/// operators, kernels and copies. Times count only inside
 /// the range; selfNs is without operators called inside. Stops early (with what it has) when asked
 /// to.
 std::vector<storage::OpSummary> aggregate(const TimelineData& data, TimeRange range,
@@ -22,16 +23,19 @@ std::vector<storage::OpSummary> aggregate(const TimelineData& data, TimeRange ra
 /// path does.
 struct NameMatch {
     std::vector<bool> names;
+    std::vector<bool> labels;   ///< [GpuLabel]
     std::vector<bool> modules;  ///< [ModuleId]
     bool any = false;
     bool matches(const EventBlock& block, std::size_t i) const {
+        if (block.isGpu()) return block.name[i] < labels.size() && labels[block.name[i]];
         const EventDetail& d = block.detail[i];
         if (d.kind == storage::OpEvent::Kind::Module)
             return d.module < modules.size() && modules[d.module];
         return block.name[i] < names.size() && names[block.name[i]];
     }
 };
-NameMatch matchNames(const Structure& structure, std::string_view text);
+NameMatch matchNames(const Structure& structure, std::string_view text,
+                     const GpuView* gpu = nullptr);
 
 /// The next match starting after (or before) an event in time order over all rows but steps and
 /// phases; without `from`, the first (last). None: there is none on that side.

@@ -2,7 +2,9 @@
 #include "viewers/timeline/event_text.h"
 
 #include "viewers/models/format.h"
+#include "viewers/models/gpu_relations.h"
 #include "viewers/models/op_summary_model.h"
+#include "viewers/timeline/gpu_text.h"
 
 #include <QCoreApplication>
 #include <QStringList>
@@ -28,6 +30,7 @@ QString eventTitle(const TimelineData& data, EventRef event) {
 }
 
 QString eventKindText(const TimelineData& data, EventRef event) {
+    if (data.isGpu(event)) return gpuKindText(data, event);
     switch (data.detail(event).kind) {
         case storage::OpEvent::Kind::Module:
             return tr("module");
@@ -58,7 +61,7 @@ QString rowKindText(RowKind kind) {
             return tr("phases");
         case RowKind::Module:
             return tr("modules");
-        case RowKind::Operator:
+        default:
             break;
     }
     return tr("operators");
@@ -66,6 +69,7 @@ QString rowKindText(RowKind kind) {
 
 QList<EventField> eventFields(const TimelineData& data, EventRef event,
                               const storage::Graph* graph) {
+    if (data.isGpu(event)) return gpuFields(data, event);
     QList<EventField> fields;
     const EventDetail& d = data.detail(event);
     const auto ns = static_cast<double>(data.durationOf(event));
@@ -113,6 +117,13 @@ QList<EventField> eventFields(const TimelineData& data, EventRef event,
                     format::bytes(static_cast<double>(d.bytes) / ns * 1e9) + QStringLiteral("/s");
         fields.append({tr("Read + written"), rate, format::exactBytes(d.bytes)});
     }
+    if (const GpuRelations r = gpuRelations(data, event); !r.work.empty())
+        fields.append({tr("On the GPU"),
+                       tr("%1 kernels and copies, %2")
+                           .arg((r.workIsCut ? tr("more than %1") : QStringLiteral("%1"))
+                                    .arg(static_cast<qulonglong>(r.work.size())),
+                                format::duration(static_cast<double>(r.deviceNs))),
+                       {}});
     if (data.phase(event) != storage::Phase::Other)
         fields.append({tr("Phase"), phaseText(data.phase(event)), {}});
     if (d.step >= 0) fields.append({tr("Step"), format::exactCount(d.step), {}});

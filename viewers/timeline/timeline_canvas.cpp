@@ -27,7 +27,6 @@ TimelineCanvas::TimelineCanvas(QWidget* parent)
     });
     const auto restyle = [this] {
         m_painter.style().rebuild();
-        m_gutter = QFontMetrics(Theme::current().smallFont()).averageCharWidth() * 15 + 16;
         relayout();
     };
     connect(&Theme::current(), &Theme::changed, this, restyle);
@@ -47,7 +46,12 @@ void TimelineCanvas::contentChanged() {
 
 void TimelineCanvas::relayout() {
     const int visible = std::max(1, height() - kRuler);
-    m_scene.layout = TimelineLayout::of(*m_scene.data, m_painter.style().textHeight(), visible);
+    // Streams and counters have longer names than the rows of a thread.
+    m_gutter = QFontMetrics(Theme::current().smallFont()).averageCharWidth() *
+                   (m_scene.data->groups.empty() ? 15 : 21) +
+               16;
+    m_scene.layout =
+        TimelineLayout::of(*m_scene.data, m_painter.style().textHeight(), visible, m_folded);
     const bool needed = m_scene.layout.height > visible;
     m_scroll->setVisible(needed);
     const int barWidth = m_scroll->sizeHint().width();
@@ -76,6 +80,19 @@ void TimelineCanvas::setData(TimelinePtr timeline) {
     m_scene.data = timeline ? std::move(timeline) : std::make_shared<const TimelineData>();
     m_selected = find(selected);
     m_hover = find(hover);
+    updateFlows();
+    relayout();
+}
+
+void TimelineCanvas::setFolded(FoldedGroups folded) {
+    m_folded = std::move(folded);
+    relayout();
+}
+
+void TimelineCanvas::toggleGroup(std::size_t group) {
+    if (group >= m_scene.data->groups.size()) return;
+    const std::uint64_t key = m_scene.data->groups[group].key;
+    if (m_folded.erase(key) == 0) m_folded.insert(key);
     relayout();
 }
 
@@ -139,6 +156,14 @@ void TimelineCanvas::zoom(double factor) {
 }
 
 void TimelineCanvas::ensureRowVisible(std::size_t row) {
+    if (m_scene.layout.placeOf(row) == nullptr && row < m_scene.data->rows.size()) {
+        // It is in a folded group, or that is in one.
+        for (auto group = static_cast<int>(m_scene.data->rows[row].group);
+             group >= 0 && static_cast<std::size_t>(group) < m_scene.data->groups.size();
+             group = m_scene.data->groups[static_cast<std::size_t>(group)].parent)
+            m_folded.erase(m_scene.data->groups[static_cast<std::size_t>(group)].key);
+        relayout();
+    }
     for (const RowPlace& place : m_scene.layout.rows) {
         if (place.row != row) continue;
         if (place.y < m_scroll->value()) m_scroll->setValue(place.y - 4);
@@ -149,6 +174,7 @@ void TimelineCanvas::ensureRowVisible(std::size_t row) {
 
 void TimelineCanvas::select(std::optional<EventRef> event, bool reveal) {
     m_selected = event;
+    updateFlows();
     update();
     if (!event || !reveal) return;
     ensureRowVisible(event->row);
@@ -240,6 +266,7 @@ void TimelineCanvas::paintEvent(QPaintEvent*) {
     painter.translate(area.topLeft());
     paintGrid(painter);
     paintBands(painter);
+    paintFlows(painter);
     paintSelection(painter);
     painter.restore();
     paintGutter(painter);
@@ -260,6 +287,7 @@ void TimelineCanvas::paintVector(QPainter& painter, const QSize& size) {
     m_painter.paintVector(painter, m_scene);
     paintGrid(painter);
     paintBands(painter);
+    paintFlows(painter);
     paintSelection(painter);
     painter.restore();
     paintGutter(painter);

@@ -44,6 +44,16 @@ public:
     void toggleMark();
     void clearMarks();
     const std::vector<TimeRange>& marks() const { return m_marks; }
+    /// Groups of GPU rows that show their title only.
+    const FoldedGroups& folded() const { return m_folded; }
+    void setFolded(FoldedGroups folded);
+    void toggleGroup(std::size_t group);
+    /// Lines of the selection: launch call and device work, operator and call.
+    struct Flow {
+        EventRef from;
+        EventRef to;
+    };
+    const std::vector<Flow>& flows() const { return m_flows; }
     void setHelpVisible(bool on);
     bool helpVisible() const { return m_help; }
     void zoom(double factor);
@@ -76,6 +86,7 @@ protected:
     void leaveEvent(QEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     void contextMenuEvent(QContextMenuEvent* event) override;
+    bool event(QEvent* event) override;
     void focusInEvent(QFocusEvent* event) override;
     void focusOutEvent(QFocusEvent* event) override;
 
@@ -104,6 +115,15 @@ private:
     void climb(int direction);  ///< what encloses it, or what it encloses
     void moveKeys(int key, bool fast);
     double zoomCenter() const;
+    void foldByKey(bool all);
+
+    // timeline_flows.cpp
+    void updateFlows();
+    void jumpAlong(bool forward);  ///< from a launch to its work and on, or back
+    QPointF anchor(EventRef event, bool bottom) const;
+    void paintFlows(QPainter& painter) const;
+    void paintGroups(QPainter& painter) const;
+    void paintChartNames(QPainter& painter) const;
 
     // timeline_overlay.cpp
     void paintRuler(QPainter& painter) const;
@@ -124,6 +144,9 @@ private:
     bool m_fitAll = true;
     std::optional<EventRef> m_selected;
     std::optional<EventRef> m_hover;
+    FoldedGroups m_folded;
+    std::vector<Flow> m_flows;        ///< of m_selected
+    std::vector<EventRef> m_related;  ///< outlined with it
     TimeRange m_area;
     TimeRange m_stepBand;
     std::vector<TimeRange> m_marks;

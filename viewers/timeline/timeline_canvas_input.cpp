@@ -3,9 +3,11 @@
 
 #include <QContextMenuEvent>
 #include <QGuiApplication>
+#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QScrollBar>
+#include <QToolTip>
 #include <QWheelEvent>
 
 #include <algorithm>
@@ -43,6 +45,7 @@ std::optional<EventRef> TimelineCanvas::eventAt(const QPoint& pos) const {
 
 void TimelineCanvas::pick(std::optional<EventRef> event) {
     m_selected = event;
+    updateFlows();
     update();
     emit eventPicked(event);
 }
@@ -50,6 +53,12 @@ void TimelineCanvas::pick(std::optional<EventRef> event) {
 void TimelineCanvas::mousePressEvent(QMouseEvent* event) {
     setFocus(Qt::MouseFocusReason);
     if (m_help) setHelpVisible(false);
+    if (event->button() == Qt::LeftButton && event->pos().y() >= kRuler &&
+        event->pos().x() < width() - m_scroll->width()) {
+        const GroupPlace* title =
+            m_scene.layout.groupAt(event->pos().y() - kRuler + m_scene.scrollY);
+        if (title != nullptr) return toggleGroup(title->group);
+    }
     m_dragFrom = event->pos();
     m_dragAxis = m_scene.axis;
     m_dragScroll = m_scroll->value();
@@ -94,6 +103,7 @@ void TimelineCanvas::mouseReleaseEvent(QMouseEvent* event) {
     if (drag != Drag::Area) return;
     if (m_dragged) {
         m_selected.reset();
+        updateFlows();
         emit areaPicked(m_area);
         return;
     }
@@ -166,7 +176,9 @@ void TimelineCanvas::step(int direction) {
     if (!m_selected) {
         // Nothing selected: the first operator in view.
         for (std::size_t r = m_scene.data->rows.size(); r-- > 0;) {
-            if (m_scene.data->rows[r].kind != RowKind::Operator || m_scene.data->rows[r].depth != 0)
+            const RowKind kind = m_scene.data->rows[r].kind;
+            if ((kind != RowKind::Operator && kind != RowKind::Stream) ||
+                m_scene.data->rows[r].depth != 0 || m_scene.layout.placeOf(r) == nullptr)
                 continue;
             const std::size_t i = m_scene.data->rows[r].firstEndingAfter(m_scene.axis.t0);
             if (i >= m_scene.data->rows[r].size()) continue;
@@ -239,6 +251,7 @@ void TimelineCanvas::keyPressEvent(QKeyEvent* event) {
             if (m_selected) {
                 setArea({m_scene.data->startOf(*m_selected), m_scene.data->endOf(*m_selected)});
                 m_selected.reset();
+                updateFlows();
                 emit areaPicked(m_area);
             }
             break;
@@ -255,6 +268,13 @@ void TimelineCanvas::keyPressEvent(QKeyEvent* event) {
             break;
         case Qt::Key_Down:
             climb(1);
+            break;
+        case Qt::Key_BracketLeft:
+        case Qt::Key_BracketRight:
+            jumpAlong(event->key() == Qt::Key_BracketRight);
+            break;
+        case Qt::Key_C:
+            foldByKey(shift);
             break;
         case Qt::Key_Slash:
             emit searchRequested();
@@ -285,6 +305,48 @@ void TimelineCanvas::keyPressEvent(QKeyEvent* event) {
         default:
             QWidget::keyPressEvent(event);
     }
+}
+
+void TimelineCanvas::foldByKey(bool all) {
+    const auto& groups = m_scene.data->groups;
+    if (groups.empty()) return;
+    if (all) {
+        // All processes shut, or everything open.
+        FoldedGroups shut;
+        if (m_folded.empty())
+            for (const TimelineGroup& group : groups)
+                if (group.parent < 0) shut.insert(group.key);
+        return setFolded(std::move(shut));
+    }
+    // The group of the selection, else the one under the pointer.
+    if (m_selected && m_scene.data->isGpu(*m_selected))
+        return toggleGroup(m_scene.data->rows[m_selected->row].group);
+    if (!m_pointer) return;
+    const int y = m_pointer->y() - kRuler + m_scene.scrollY;
+    for (auto place = m_scene.layout.groups.rbegin(); place != m_scene.layout.groups.rend();
+         ++place)
+        if (place->y <= y) return toggleGroup(place->group);
+}
+
+bool TimelineCanvas::event(QEvent* event) {
+    if (event->type() != QEvent::ToolTip) return QWidget::event(event);
+    const auto* help = static_cast<QHelpEvent*>(event);
+    const int y = help->pos().y() - kRuler + m_scene.scrollY;
+    QString text;
+    if (help->pos().y() >= kRuler) {
+        if (const GroupPlace* title = m_scene.layout.groupAt(y))
+            text = QString::fromStdString(m_scene.data->groups[title->group].tip);
+        const int row = m_scene.layout.rowAt(y);
+        if (text.isEmpty() && help->pos().x() < m_gutter && row >= 0)
+            text = QString::fromStdString(
+                m_scene.data->rows[m_scene.layout.rows[static_cast<std::size_t>(row)].row].tip);
+    }
+    if (text.isEmpty()) {
+        QToolTip::hideText();
+    } else {
+        QToolTip::showText(help->globalPos(), text.left(2000).toHtmlEscaped(), this);
+    }
+    return true;
 }
 
 void TimelineCanvas::contextMenuEvent(QContextMenuEvent* event) {

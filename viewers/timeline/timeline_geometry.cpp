@@ -90,12 +90,62 @@ void RowPixels::collect(const TimelineRow& row, const TimeAxis& axis) {
 namespace {
 
 constexpr int kMinMemory = 64, kMaxMemory = 200;
+constexpr int kGap = 2, kLaneGap = 8;
 
-TimelineLayout stacked(const TimelineData& data, int textHeight, int roomy) {
-    constexpr int kGap = 2, kLaneGap = 8;
+/// Everything below a group's title: busy time, rows, then the other charts.
+int stackGroup(TimelineLayout& layout, const TimelineData& data, std::size_t group,
+               std::size_t& row, int y, int textHeight, int roomy, bool shown) {
+    const auto charts = [&](bool busy) {
+        for (std::size_t c = 0; c < data.charts.size(); ++c) {
+            const TimelineChart& chart = data.charts[c];
+            if (chart.group != group || (chart.kind == TimelineChart::Kind::Busy) != busy || !shown)
+                continue;
+            const int lines = chart.kind == TimelineChart::Kind::Memory ? 4 : 2;
+            const int height = lines * textHeight + 2 + 2 * roomy;
+            layout.charts.push_back({c, y, height});
+            y += height + kGap + 2;
+        }
+    };
+    charts(true);
+    for (; row < data.rows.size() && data.rows[row].group == group; ++row) {
+        if (!shown) continue;
+        const int height =
+            textHeight + (data.rows[row].kind == RowKind::Stream ? 6 + roomy : 1 + roomy / 3);
+        layout.rows.push_back({row, y, height});
+        const bool last = row + 1 == data.rows.size() || data.rows[row + 1].group != group ||
+                          data.rows[row + 1].kind != data.rows[row].kind ||
+                          data.rows[row + 1].lane != data.rows[row].lane;
+        y += height + (last ? kGap + 2 : 1);
+    }
+    charts(false);
+    return y;
+}
+
+int stackGroups(TimelineLayout& layout, const TimelineData& data, std::size_t row, int y,
+                int textHeight, int roomy, const FoldedGroups& folded) {
+    const auto isFolded = [&](int group) {
+        return group >= 0 && folded.contains(data.groups[static_cast<std::size_t>(group)].key);
+    };
+    for (std::size_t g = 0; g < data.groups.size(); ++g) {
+        const TimelineGroup& group = data.groups[g];
+        const bool hidden = isFolded(group.parent);
+        const bool shut = isFolded(static_cast<int>(g));
+        if (!hidden) {
+            if (y > 4) y += group.parent < 0 ? kLaneGap : kGap;
+            layout.groups.push_back({g, y, textHeight + 4, group.parent < 0 ? 0 : 1, shut});
+            y += textHeight + 6;
+        }
+        y = stackGroup(layout, data, g, row, y, textHeight, roomy, !hidden && !shut);
+    }
+    return y;
+}
+
+TimelineLayout stacked(const TimelineData& data, int textHeight, int roomy,
+                       const FoldedGroups& folded) {
     TimelineLayout layout;
     int y = 4;
-    for (std::size_t r = 0; r < data.rows.size(); ++r) {
+    std::size_t r = 0;
+    for (; r < data.rows.size() && !isGpu(data.rows[r].kind); ++r) {
         const TimelineRow& row = data.rows[r];
         if (layout.lanes.empty() || layout.lanes.back().lane != row.lane) {
             if (!layout.lanes.empty()) y += kLaneGap;
@@ -108,6 +158,7 @@ TimelineLayout stacked(const TimelineData& data, int textHeight, int roomy) {
              (r + 1 < data.rows.size() && data.rows[r + 1].kind != row.kind ? kGap + 2 : kGap);
         layout.lanes.back().height = y - layout.lanes.back().y;
     }
+    y = stackGroups(layout, data, r, y, textHeight, roomy, folded);
     if (data.allocated) {
         y += kLaneGap;
         layout.memoryY = y;
@@ -120,10 +171,11 @@ TimelineLayout stacked(const TimelineData& data, int textHeight, int roomy) {
 
 }  // namespace
 
-TimelineLayout TimelineLayout::of(const TimelineData& data, int textHeight, int available) {
+TimelineLayout TimelineLayout::of(const TimelineData& data, int textHeight, int available,
+                                  const FoldedGroups& folded) {
     TimelineLayout layout;
     for (int roomy = 6; roomy >= 0; roomy -= 3) {
-        layout = stacked(data, textHeight, roomy);
+        layout = stacked(data, textHeight, roomy, folded);
         if (layout.height + kMinMemory / 2 <= available) break;
     }
     if (layout.memoryY < 0) return layout;
@@ -132,6 +184,26 @@ TimelineLayout TimelineLayout::of(const TimelineData& data, int textHeight, int 
     layout.height += spare;
     return layout;
 }
+
+const RowPlace* TimelineLayout::placeOf(std::size_t row) const {
+    const auto found = std::partition_point(rows.begin(), rows.end(),
+                                            [row](const RowPlace& r) { return r.row < row; });
+    return found != rows.end() && found->row == row ? &*found : nullptr;
+}
+
+namespace {
+
+template <class Place>
+const Place* placeAt(const std::vector<Place>& places, int y) {
+    for (const Place& place : places)
+        if (place.y <= y && y < place.y + place.height) return &place;
+    return nullptr;
+}
+
+}  // namespace
+
+const GroupPlace* TimelineLayout::groupAt(int y) const { return placeAt(groups, y); }
+const ChartPlace* TimelineLayout::chartAt(int y) const { return placeAt(charts, y); }
 
 int TimelineLayout::rowAt(int y) const {
     const auto found = std::partition_point(rows.begin(), rows.end(),

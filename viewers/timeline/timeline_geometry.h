@@ -4,6 +4,8 @@
 #include "viewers/models/timeline_model.h"
 #include "viewers/timeline/time_axis.h"
 
+#include <cstdint>
+#include <set>
 #include <vector>
 
 namespace tapescope::viewers {
@@ -40,17 +42,37 @@ struct LanePlace {
     int y = 0;       ///< of its title line
     int height = 0;  ///< with its rows
 };
+struct GroupPlace {
+    std::size_t group = 0;
+    int y = 0;
+    int height = 0;  ///< of its title line
+    int level = 0;   ///< 0: a process
+    bool folded = false;
+};
+struct ChartPlace {
+    std::size_t chart = 0;
+    int y = 0;
+    int height = 0;
+};
+using FoldedGroups = std::set<std::uint64_t>;  ///< keys of groups that show their title only
 struct TimelineLayout {
     std::vector<LanePlace> lanes;
-    std::vector<RowPlace> rows;
+    std::vector<RowPlace> rows;  ///< of groups that are not folded; by row
+    std::vector<GroupPlace> groups;
+    std::vector<ChartPlace> charts;
     int memoryY = -1;  ///< −1: no memory lane
     int memoryHeight = 0;
     int height = 0;  ///< of everything
 
     /// Rows and the memory lane are taller where the area has room.
-    static TimelineLayout of(const TimelineData& data, int textHeight, int available);
+    static TimelineLayout of(const TimelineData& data, int textHeight, int available,
+                             const FoldedGroups& folded = {});
     /// Index into rows of the row at y; −1: none.
     int rowAt(int y) const;
+    /// The place of a row of the data; null: its group is folded.
+    const RowPlace* placeOf(std::size_t row) const;
+    const GroupPlace* groupAt(int y) const;  ///< whose title line is at y
+    const ChartPlace* chartAt(int y) const;
 };
 
 }  // namespace tapescope::viewers

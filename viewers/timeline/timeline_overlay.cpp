@@ -93,6 +93,8 @@ void TimelineCanvas::paintGutter(QPainter& p) const {
                    Qt::AlignLeft | Qt::AlignVCenter,
                    QFontMetrics(bold).elidedText(text, Qt::ElideMiddle, m_gutter - 14));
     }
+    paintGroups(p);
+    paintChartNames(p);
     p.setFont(theme.smallFont());
     p.setPen(theme.color(Theme::Muted));
     for (std::size_t i = 0; i < m_scene.layout.rows.size(); ++i) {
@@ -103,7 +105,10 @@ void TimelineCanvas::paintGutter(QPainter& p) const {
             data.rows[m_scene.layout.rows[i - 1].row].lane == row.lane)
             continue;
         p.drawText(QRect(16, origin + place.y, m_gutter - 22, place.height),
-                   Qt::AlignLeft | Qt::AlignVCenter, rowKindText(row.kind));
+                   Qt::AlignLeft | Qt::AlignVCenter,
+                   row.label.empty() ? rowKindText(row.kind)
+                                     : metrics.elidedText(QString::fromStdString(row.label),
+                                                          Qt::ElideMiddle, m_gutter - 22));
     }
     if (m_scene.layout.memoryY >= 0) {
         const int top = origin + m_scene.layout.memoryY;
@@ -254,6 +259,9 @@ void TimelineCanvas::paintHelp(QPainter& p) const {
         {QStringLiteral("R"), tr("select the time of the event")},
         {QStringLiteral(u". ,  → ←"), tr("next, previous event of the row")},
         {QStringLiteral(u"↑ ↓"), tr("what encloses it, what it encloses")},
+        {QStringLiteral("[ ]"),
+         tr("from a kernel back to its launch, from a launch to its kernels")},
+        {QStringLiteral("C"), tr("fold or unfold the group; Shift+C all processes")},
         {QStringLiteral("/"), tr("search by name; Enter or N next, Shift back")},
         {QStringLiteral("Esc"), tr("select nothing")},
         {QStringLiteral("?"), tr("this help")}};

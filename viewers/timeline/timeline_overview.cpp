@@ -60,14 +60,20 @@ void TimelineOverview::render() {
     const TimeAxis a = axis();
     RowPixels pixels;
     // Operators of depth 0, a band a lane: the busy share as height, the phase as colour.
-    std::vector<std::size_t> rows;
-    for (std::size_t r = 0; r < m_data->rows.size(); ++r)
-        if (m_data->rows[r].kind == RowKind::Operator && m_data->rows[r].depth == 0)
-            rows.push_back(r);
+    // Then each device, by when it was busy.
+    std::vector<const TimelineRow*> rows;
+    for (const TimelineRow& row : m_data->rows)
+        if (row.kind == RowKind::Operator && row.depth == 0) rows.push_back(&row);
+    for (const TimelineChart& chart : m_data->charts)
+        if (chart.kind == TimelineChart::Kind::Busy) rows.push_back(&chart.busy);
+    const auto fill = [this](const TimelineRow& row, std::size_t event) {
+        if (row.kind == RowKind::Busy) return m_style.family(profiler::KernelFamily::Matmul);
+        return m_style.fill(*m_data, row, row.block(event), TimelineRow::indexInBlock(event));
+    };
     const auto bands = static_cast<int>(std::max<std::size_t>(1, rows.size()));
     const int band = std::max(2, (height() - 6) / bands);
     for (std::size_t k = 0; k < rows.size(); ++k) {
-        const TimelineRow& row = m_data->rows[rows[k]];
+        const TimelineRow& row = *rows[k];
         pixels.collect(row, a);
         const int bottom = 3 + band * static_cast<int>(k + 1);
         if (bottom > height()) break;
@@ -80,13 +86,11 @@ void TimelineOverview::render() {
             const auto& pixel = pixels.pixels[static_cast<std::size_t>(x)];
             if (pixel.busyNs <= 0) continue;
             column(x, std::min(1.0, static_cast<double>(pixel.busyNs) / a.nsPerPx),
-                   m_style.fill(row, row.block(pixel.top), TimelineRow::indexInBlock(pixel.top)));
+                   fill(row, pixel.top));
         }
         for (const auto& box : pixels.boxes)
             for (int x = std::max(0, box.x0); x < std::min(a.width, box.x1); ++x)
-                column(
-                    x, 1,
-                    m_style.fill(row, row.block(box.event), TimelineRow::indexInBlock(box.event)));
+                column(x, 1, fill(row, box.event));
     }
 }
 

@@ -2,8 +2,9 @@
 #include "viewers/timeline/timeline_painter.h"
 
 #include "viewers/common/theme.h"
-#include "viewers/models/decimate.h"
 #include "viewers/models/format.h"
+#include "viewers/models/scalar_series.h"
+#include "viewers/timeline/timeline_charts.h"
 
 #include <QFontMetrics>
 
@@ -47,6 +48,7 @@ double memoryPeak(const TimelineData& data, TimeRange range) {
 }
 
 bool TimelinePainter::lit(const TimelineScene& scene, const EventBlock& block, std::size_t i) {
+    if (block.isGpu()) return false;
     const EventDetail& d = block.detail[i];
     return (scene.litModule != 0 && d.module == scene.litModule) ||
            (d.site < scene.litSites.size() && scene.litSites[d.site]);
@@ -54,7 +56,7 @@ bool TimelinePainter::lit(const TimelineScene& scene, const EventBlock& block, s
 
 QRgb TimelinePainter::boxColor(const TimelineScene& scene, const TimelineRow& row,
                                const EventBlock& block, std::size_t i) const {
-    const QRgb color = m_style.fill(row, block, i);
+    const QRgb color = m_style.fill(*scene.data, row, block, i);
     const bool faded = scene.searching && !(scene.match.any && scene.match.matches(block, i));
     return faded ? m_style.dimmed(color) : color;
 }
@@ -139,38 +141,14 @@ void TimelinePainter::paintTexts(QPainter& painter, const TimelineScene& scene,
     }
 }
 
-std::vector<TimelinePainter::MemoryColumn> TimelinePainter::memoryColumns(
-    const TimelineScene& scene) {
-    std::vector<MemoryColumn> columns;
-    const double end =
-        std::min(static_cast<double>(scene.axis.width), std::ceil(scene.axis.x(scene.data->endNs)));
-    if (end <= 0) return columns;
-    columns.resize(static_cast<std::size_t>(end));
-    double level = std::max(0.0, memoryAt(*scene.data, scene.axis.t0));
-    std::size_t x = 0;
-    columns[0] = {level, level};
-    const auto advance = [&](std::size_t to) {  // nothing happens until then
-        while (x + 1 < columns.size() && x < to) columns[++x] = {level, level};
-    };
-    decimate(*scene.data->allocated, nullptr, XAxis::Step, static_cast<double>(scene.axis.t0),
-             static_cast<double>(scene.axis.t1()), scene.axis.width, [&](double t, double bytes) {
-                 const double at = std::floor(scene.axis.x(static_cast<std::int64_t>(t)));
-                 if (at < 0 || at >= end || !std::isfinite(bytes)) return;
-                 advance(static_cast<std::size_t>(at));
-                 level = bytes;
-                 columns[x].low = std::min(columns[x].low, level);
-                 columns[x].high = std::max(columns[x].high, level);
-             });
-    advance(columns.size());
-    return columns;
-}
-
 void TimelinePainter::paintMemory(const TimelineScene& scene, int ratio, QPainter* vector) {
     if (scene.layout.memoryY < 0) return;
     const Theme& theme = Theme::current();
     const int top = scene.layout.memoryY - scene.scrollY, height = scene.layout.memoryHeight;
     const double peak = memoryPeak(*scene.data, scene.axis.range());
-    const auto columns = peak > 0 ? memoryColumns(scene) : std::vector<MemoryColumn>();
+    const auto columns = peak > 0
+                             ? stepColumns(*scene.data->allocated, scene.axis, scene.data->endNs)
+                             : std::vector<StepColumn>();
     const QColor edge = theme.color(storage::MemoryRole::Parameter);
     const QRgb background = m_style.laneBackground();
     const QRgb fill = Theme::mix(QColor(background), edge, 0.28).rgb();
@@ -225,7 +203,7 @@ void TimelinePainter::paint(const TimelineScene& scene, qreal pixelRatio) {
     TimeAxis device = scene.axis;
     device.nsPerPx /= ratio;
     device.width *= ratio;
-    const auto visible = [&scene](const RowPlace& r) {
+    const auto visible = [&scene](const auto& r) {
         return r.y + r.height > scene.scrollY && r.y < scene.scrollY + scene.height;
     };
     for (const RowPlace& place : scene.layout.rows)
@@ -234,6 +212,8 @@ void TimelinePainter::paint(const TimelineScene& scene, qreal pixelRatio) {
     m_image.setDevicePixelRatio(ratio);
     QPainter painter(&m_image);
     painter.setFont(m_style.font());
+    for (const ChartPlace& place : scene.layout.charts)
+        if (visible(place)) paintChart(painter, scene, place, m_style);
     for (const RowPlace& place : scene.layout.rows)
         if (visible(place)) paintTexts(painter, scene, place, m_pixels[place.row], ratio);
 }
@@ -269,6 +249,7 @@ void TimelinePainter::paintVector(QPainter& painter, const TimelineScene& scene)
         }
         paintTexts(painter, scene, place, pixels, 1);
     }
+    for (const ChartPlace& place : scene.layout.charts) paintChart(painter, scene, place, m_style);
     paintMemory(scene, 1, &painter);
 }
 

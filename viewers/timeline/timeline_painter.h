@@ -46,12 +46,6 @@ private:
                   int ratio);
     void paintTexts(QPainter& painter, const TimelineScene& scene, const RowPlace& place,
                     const RowPixels& pixels, qreal ratio);
-    /// Extremes of the allocated bytes in a pixel column.
-    struct MemoryColumn {
-        double low = 0;
-        double high = 0;
-    };
-    static std::vector<MemoryColumn> memoryColumns(const TimelineScene& scene);
     /// Into the image, or with painter calls.
     void paintMemory(const TimelineScene& scene, int ratio, QPainter* vector);
     QRgb boxColor(const TimelineScene& scene, const TimelineRow& row, const EventBlock& block,

@@ -37,6 +37,32 @@ void TimelineStyle::rebuild() {
         m_module[shade] = shaded(module, s);
         m_backwardNode[shade] = shaded(Theme::mix(module, theme.color(Category::Backward), 0.3), s);
     }
+    for (int s = 0; s < kShades; ++s) {
+        const auto shade = static_cast<std::size_t>(s);
+        for (int f = 0; f < profiler::kKernelFamilies; ++f) {
+            const auto family = static_cast<profiler::KernelFamily>(f);
+            // Optimizer kernels look as the optimizer does elsewhere; the last hue of the series is
+            // a grey, for what has no family.
+            QColor color = theme.series(f - 1);
+            if (family == profiler::KernelFamily::Other) color = theme.series(7);
+            if (family == profiler::KernelFamily::Optimizer)
+                color = theme.color(Category::Optimizer);
+            if (family == profiler::KernelFamily::Communication) color = theme.series(6);
+            if (family == profiler::KernelFamily::Indexing)
+                color = Theme::mix(theme.series(3), theme.color(Theme::Muted), 0.5);
+            m_family[static_cast<std::size_t>(f)][shade] = shaded(color, s);
+        }
+        m_copy[shade] = shaded(theme.color(Category::Copy), s);
+        m_memset[shade] =
+            shaded(Theme::mix(theme.color(Category::Copy), theme.color(Theme::Muted), 0.6), s);
+        m_range[shade] = shaded(theme.color(Category::Module), s);
+        m_call[shade] =
+            shaded(Theme::mix(theme.color(Theme::Muted), theme.color(Theme::Field), 0.45), s);
+        m_wait[shade] =
+            shaded(Theme::mix(theme.color(Category::Error), theme.color(Theme::Field), 0.45), s);
+        m_overhead[shade] =
+            shaded(Theme::mix(theme.color(Theme::Warning), theme.color(Theme::Field), 0.3), s);
+    }
     // Steps alternate, so that their borders are seen even without a gap.
     m_step = {theme.color(Category::Step).rgb(),
               Theme::mix(theme.color(Category::Step), theme.color(Theme::Muted), 0.18).rgb()};
@@ -45,7 +71,36 @@ void TimelineStyle::rebuild() {
     m_strips.clear();
 }
 
-QRgb TimelineStyle::fill(const TimelineRow& row, const EventBlock& block, std::size_t i) const {
+QRgb TimelineStyle::gpuFill(const GpuLabel& label, std::uint32_t id) const {
+    const auto shade = scatter(id) % kShades;
+    switch (label.kind) {
+        case storage::GpuEventKind::Kernel:
+            return m_family[static_cast<std::size_t>(label.family)][shade];
+        case storage::GpuEventKind::Memcpy:
+        case storage::GpuEventKind::MemcpyPeer:
+            return m_copy[shade];
+        case storage::GpuEventKind::Memset:
+            return m_memset[shade];
+        case storage::GpuEventKind::NvtxPush:
+        case storage::GpuEventKind::NvtxMark:
+            return m_range[shade];
+        case storage::GpuEventKind::Sync:
+            return m_wait[shade];
+        case storage::GpuEventKind::Overhead:
+            return m_overhead[shade];
+        case storage::GpuEventKind::GraphLaunch:
+            return m_family[0][shade];
+        default:
+            return m_call[shade];
+    }
+}
+
+QRgb TimelineStyle::fill(const TimelineData& data, const TimelineRow& row, const EventBlock& block,
+                         std::size_t i) const {
+    if (isGpu(row.kind)) {
+        const GpuLabel* label = data.gpu ? data.gpu->label(block.name[i]) : nullptr;
+        return label != nullptr ? gpuFill(*label, block.name[i]) : m_call[0];
+    }
     const auto phase = static_cast<std::size_t>(block.phase[i]);
     switch (row.kind) {
         case RowKind::Step:
@@ -56,7 +111,7 @@ QRgb TimelineStyle::fill(const TimelineRow& row, const EventBlock& block, std::s
             if (block.detail[i].kind == storage::OpEvent::Kind::BackwardNode)
                 return m_backwardNode[scatter(block.name[i]) % kShades];
             return m_module[scatter(block.detail[i].module) % kShades];
-        case RowKind::Operator:
+        default:
             break;
     }
     return m_phase[phase][scatter(block.name[i]) % kShades];
@@ -70,6 +125,7 @@ const TimelineStyle::Strip& TimelineStyle::strip(const TimelineData& data, Event
     if (detail.kind == storage::OpEvent::Kind::Step) id = static_cast<std::uint32_t>(detail.step);
     const QColor ink = Theme::textOn(QColor(fill));
     const quint64 key = (static_cast<quint64>(detail.kind) << 40U) |
+                        (static_cast<quint64>(data.isGpu(event)) << 49U) |
                         (static_cast<quint64>(ink == QColor(Qt::white)) << 48U) | id;
     if (const auto found = m_strips.constFind(key); found != m_strips.constEnd()) return *found;
     if (m_strips.size() > kMaxStrips) m_strips.clear();

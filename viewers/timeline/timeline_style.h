@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "viewers/models/gpu_view.h"
 #include "viewers/models/timeline_model.h"
 
 #include <QFont>
@@ -22,7 +23,11 @@ public:
 
     QRgb background() const { return m_background; }
     QRgb laneBackground() const { return m_lane; }
-    QRgb fill(const TimelineRow& row, const EventBlock& block, std::size_t i) const;
+    QRgb fill(const TimelineData& data, const TimelineRow& row, const EventBlock& block,
+              std::size_t i) const;
+    QRgb family(profiler::KernelFamily family) const {
+        return m_family[static_cast<std::size_t>(family)][0];
+    }
     static QRgb mix(QRgb a, QRgb b, int shareOfB256);
     QRgb dimmed(QRgb color) const { return mix(color, m_lane, 200); }
 
@@ -41,6 +46,9 @@ private:
     std::array<QRgb, kShades> m_module{};
     std::array<QRgb, kShades> m_backwardNode{};
     std::array<QRgb, 2> m_step{};
+    QRgb gpuFill(const GpuLabel& label, std::uint32_t id) const;
+    std::array<std::array<QRgb, kShades>, profiler::kKernelFamilies> m_family{};
+    std::array<QRgb, kShades> m_copy{}, m_memset{}, m_range{}, m_call{}, m_wait{}, m_overhead{};
     QFont m_font;
     int m_textHeight = 14;
     QHash<quint64, Strip> m_strips;

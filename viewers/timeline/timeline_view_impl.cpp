@@ -6,6 +6,8 @@
 #include "viewers/common/picture.h"
 #include "viewers/common/theme.h"
 #include "viewers/models/format.h"
+#include "viewers/models/gpu_view.h"
+#include "viewers/timeline/gpu_notice_bar.h"
 #include "viewers/timeline/timeline_canvas.h"
 #include "viewers/timeline/timeline_details.h"
 #include "viewers/timeline/timeline_overview.h"
@@ -25,27 +27,51 @@
 #include <QVBoxLayout>
 #include <QtConcurrentRun>
 
+#include <algorithm>
 #include <array>
 #include <functional>
+#include <set>
+#include <utility>
+#include <vector>
 
 namespace tapescope::viewers {
 namespace {
 
-/// Which colour is which phase.
+/// Which colour is which phase; on a timeline without operators, which family of kernels.
 class PhaseLegend final : public QWidget {
 public:
     explicit PhaseLegend(QWidget* parent) : QWidget(parent) {
+        m_style.rebuild();
         setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Preferred);
         connect(&Theme::current(), &Theme::changed, this, [this] {
+            m_style.rebuild();
             updateGeometry();
             update();
         });
     }
+    void setData(const TimelineData& shown) {
+        const bool operators =
+            shown.rows.empty() || std::any_of(shown.rows.begin(), shown.rows.end(),
+                                              [](const auto& r) { return !isGpu(r.kind); });
+        std::set<profiler::KernelFamily> families;
+        bool copies = false;
+        if (!operators && shown.gpu && shown.gpu->labels)
+            for (const GpuLabel& label : *shown.gpu->labels) {
+                if (label.kind == storage::GpuEventKind::Kernel) families.insert(label.family);
+                copies = copies || label.kind == storage::GpuEventKind::Memcpy;
+            }
+        if (operators == m_operators && families == m_families && copies == m_copies) return;
+        m_operators = operators;
+        m_families = std::move(families);
+        m_copies = copies;
+        updateGeometry();
+        update();
+    }
     QSize sizeHint() const override {
         const QFontMetrics metrics(Theme::current().smallFont());
         int width = 0;
-        for (const storage::Phase phase : kPhases)
-            width += 12 + metrics.horizontalAdvance(phaseText(phase)) + 14;
+        for (const auto& [text, color] : entries())
+            width += 12 + metrics.horizontalAdvance(text) + 14;
         return {width, metrics.height() + 4};
     }
 
@@ -58,10 +84,9 @@ protected:
         p.setFont(theme.smallFont());
         const QFontMetrics metrics(theme.smallFont());
         int x = 0;
-        for (const storage::Phase phase : kPhases) {
-            const QString text = phaseText(phase);
+        for (const auto& [text, color] : entries()) {
             if (x + 12 + metrics.horizontalAdvance(text) > width()) break;  // whole names only
-            p.fillRect(QRect(x, height() / 2 - 4, 8, 8), theme.color(phase));
+            p.fillRect(QRect(x, height() / 2 - 4, 8, 8), color);
             p.setPen(theme.color(Theme::Muted));
             p.drawText(QRect(x + 12, 0, metrics.horizontalAdvance(text) + 4, height()),
                        Qt::AlignLeft | Qt::AlignVCenter, text);
@@ -70,6 +95,26 @@ protected:
     }
 
 private:
+    std::vector<std::pair<QString, QColor>> entries() const {
+        std::vector<std::pair<QString, QColor>> entries;
+        const Theme& theme = Theme::current();
+        if (m_operators)
+            for (const storage::Phase phase : kPhases)
+                entries.emplace_back(phaseText(phase), theme.color(phase));
+        for (const profiler::KernelFamily family : m_families) {
+            const std::string_view name = profiler::kernelFamilyName(family);
+            entries.emplace_back(
+                QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size())),
+                QColor(m_style.family(family)));
+        }
+        if (m_copies) entries.emplace_back(TimelineView::tr("copy"), theme.color(Category::Copy));
+        return entries;
+    }
+
+    TimelineStyle m_style;
+    bool m_operators = true;
+    bool m_copies = false;
+    std::set<profiler::KernelFamily> m_families;
     static constexpr std::array kPhases{storage::Phase::Data, storage::Phase::Forward,
                                         storage::Phase::Backward, storage::Phase::Optimizer,
                                         storage::Phase::Evaluate};
@@ -108,6 +153,8 @@ TimelineView::Impl::Impl(TimelineView* view, Selection* shared) : q(view), selec
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
     layout->addWidget(buildToolBar());
+    notices = new GpuNoticeBar(q);
+    layout->addWidget(notices);
     auto* content = new QWidget(q);
     layout->addWidget(content, 1);
     stack = new QStackedLayout(content);
@@ -182,7 +229,7 @@ QWidget* TimelineView::Impl::buildToolBar() {
     row->setSpacing(4);
     searchField = new QLineEdit(bar);
     searchField->setObjectName(QStringLiteral("search"));
-    searchField->setPlaceholderText(TimelineView::tr("Search operators and modules  /"));
+    searchField->setPlaceholderText(TimelineView::tr("Search operators, modules, kernels  /"));
     searchField->setClearButtonEnabled(true);
     searchField->setMaximumWidth(280);
     searchField->setMinimumWidth(80);
@@ -212,8 +259,19 @@ QWidget* TimelineView::Impl::buildToolBar() {
     button(QStringLiteral("chevron-down"), TimelineView::tr("Next match (Enter)"),
            [this] { findNext(true); });
     row->addStretch(1);
-    row->addWidget(new PhaseLegend(bar));
+    legend = new PhaseLegend(bar);
+    row->addWidget(legend);
     row->addStretch(1);
+    hold = new QToolButton(bar);
+    hold->setObjectName(QStringLiteral("hold"));
+    hold->setAutoRaise(true);
+    hold->hide();
+    connect(hold, &QToolButton::clicked, q, [this] {
+        if (!session) return;
+        session->holdEvents(!session->eventsHeld());
+        updateProgress();
+    });
+    row->addWidget(hold);
     lost = new QLabel(bar);
     lost->setObjectName(QStringLiteral("lost"));
     lost->hide();
@@ -280,11 +338,46 @@ void TimelineView::Impl::snapshotChanged(TapeSession::Parts parts) {
         canvas->area().empty())
         updateDetails();
     updateEmptyState();
+    updateProgress();
+}
+
+void TimelineView::Impl::updateProgress() {
+    const bool held = session && session->eventsHeld();
+    const bool loading = session && session->snapshot().loading && !held;
+    hold->setVisible(held || loading);
+    if (held) {
+        hold->setText(TimelineView::tr("Reading stopped · go on"));
+        hold->setToolTip(TimelineView::tr("The tape holds more events than are shown."));
+        return;
+    }
+    if (!loading) return;
+    const GpuView* gpu = canvas->data()->gpu.get();
+    const std::size_t expected = gpu != nullptr ? gpu->expected : 0;
+    const double share =
+        expected > 0 ? static_cast<double>(gpu->activity.size()) / static_cast<double>(expected)
+                     : -1;
+    hold->setText(share >= 0 && share <= 1
+                      ? TimelineView::tr("Reading %1 · stop").arg(format::percent(share))
+                      : TimelineView::tr("Reading %1 events · stop")
+                            .arg(format::count(static_cast<double>(canvas->data()->events))));
+    hold->setToolTip(TimelineView::tr("Stop here: what was read so far stays."));
+}
+
+void TimelineView::Impl::updateGpu() {
+    const TimelineData& data = *canvas->data();
+    static_cast<PhaseLegend*>(legend)->setData(data);
+    // While nothing else is shown either, the empty state says why.
+    notices->setVisible(data.gpu && (data.events > 0 || data.allocated || !data.charts.empty()));
+    if (data.gpu) notices->setNotices(data.gpu->notices, data.gpu->activity.size() > 0);
 }
 
 void TimelineView::Impl::setData(TimelinePtr data) {
-    const bool relabelled = data && data->structure != canvas->data()->structure;
+    const bool relabelled =
+        data &&
+        (data->structure != canvas->data()->structure ||
+         (data->gpu && (!canvas->data()->gpu || data->gpu->labels != canvas->data()->gpu->labels)));
     canvas->setData(data);
+    updateGpu();
     overview->setData(canvas->data());
     overview->setWindow(canvas->visibleRange());
     if (relabelled) updateSearch();
@@ -307,7 +400,8 @@ void TimelineView::Impl::setLost(std::int64_t count, const QString& text) {
 }
 
 void TimelineView::Impl::updateEmptyState() {
-    const bool any = canvas->data()->events > 0 || canvas->data()->allocated;
+    const TimelineData& data = *canvas->data();
+    const bool any = data.events > 0 || data.allocated || !data.charts.empty();
     stack->setCurrentWidget(any ? static_cast<QWidget*>(splitter) : empty);
     if (any) return;
     if (!session) {
@@ -322,6 +416,12 @@ void TimelineView::Impl::updateEmptyState() {
                         QString::fromStdString(snapshot.status.message()));
     } else if (snapshot.loading) {
         empty->setTexts(TimelineView::tr("Reading the tape"), QString());
+    } else if (const QString why = data.gpu ? gpuAbsence(data.gpu->notices) : QString();
+               !why.isEmpty()) {
+        empty->setTexts(TimelineView::tr("No GPU activity"), why);
+    } else if (data.gpu) {
+        empty->setTexts(TimelineView::tr("No GPU activity"),
+                        TimelineView::tr("GPU tracing was on, and nothing ran on a device."));
     } else {
         empty->setTexts(
             TimelineView::tr("No events yet"),
@@ -333,7 +433,8 @@ void TimelineView::Impl::updateEmptyState() {
 void TimelineView::Impl::updateSearch() {
     const QString text = searchField->text().trimmed();
     const TimelinePtr& data = canvas->data();
-    match = data->structure ? matchNames(*data->structure, text.toStdString()) : NameMatch{};
+    match = data->structure ? matchNames(*data->structure, text.toStdString(), data->gpu.get())
+                            : NameMatch{};
     canvas->setSearch(match, !text.isEmpty());
     searchCount->setText({});
     if (!text.isEmpty()) countTimer.start();

@@ -15,10 +15,12 @@ class QLabel;
 class QLineEdit;
 class QSplitter;
 class QStackedLayout;
+class QToolButton;
 
 namespace tapescope::viewers {
 
 class EmptyState;
+class GpuNoticeBar;
 class TimelineCanvas;
 class TimelineDetails;
 class TimelineOverview;
@@ -34,6 +36,8 @@ struct TimelineView::Impl final {
     void setLost(std::int64_t count, const QString& details);
     void snapshotChanged(TapeSession::Parts parts);
     void updateEmptyState();
+    void updateGpu();
+    void updateProgress();
     void updateSearch();
     void findNext(bool forward);
     void countMatches();
@@ -70,6 +74,9 @@ struct TimelineView::Impl final {
     QLineEdit* searchField = nullptr;
     QLabel* searchCount = nullptr;
     QLabel* lost = nullptr;
+    QWidget* legend = nullptr;
+    GpuNoticeBar* notices = nullptr;
+    QToolButton* hold = nullptr;  ///< stops the reading of a big tape, or goes on
 };
 
 }  // namespace tapescope::viewers

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "viewers/models/format.h"
+#include "viewers/models/gpu_relations.h"
 #include "viewers/timeline/timeline_canvas.h"
 #include "viewers/timeline/timeline_details.h"
 #include "viewers/timeline/timeline_view_impl.h"
@@ -7,6 +8,7 @@
 #include <QFutureWatcher>
 #include <QtConcurrentRun>
 
+#include <algorithm>
 #include <utility>
 
 namespace tapescope::viewers {
@@ -46,6 +48,19 @@ void TimelineView::Impl::tellSelection(std::optional<EventRef> event) {
         return;
     }
     const TimelineData& data = *canvas->data();
+    if (data.isGpu(*event)) {
+        // The operator that caused it is what other views can show.
+        const GpuRelations r = gpuRelations(data, *event);
+        if (r.op) {
+            const EventDetail& cause = data.detail(*r.op);
+            if (cause.step >= 0) selection->setStep(cause.step);
+            selection->setOp({graphOf(*r.op), cause.seq, cause.opId, cause.step});
+        } else {
+            selection->setOp({});
+        }
+        telling = false;
+        return;
+    }
     const EventDetail& d = data.detail(*event);
     if (d.step >= 0) selection->setStep(d.step);
     if (data.structure) {
@@ -145,7 +160,11 @@ void TimelineView::Impl::updateDetails(bool atOnce) {
         return;
     }
     const auto& data = *canvas->data();
-    if (session && session->snapshot().opSummary && !session->snapshot().opSummary->empty()) {
+    const bool hasOperators = std::any_of(data.rows.begin(), data.rows.end(), [](const auto& row) {
+        return row.kind == RowKind::Operator;
+    });
+    if ((hasOperators || !data.gpu) && session && session->snapshot().opSummary &&
+        !session->snapshot().opSummary->empty()) {
         const QString heading =
             TimelineView::tr("Whole run · %1 · %2 events")
                 .arg(format::duration(static_cast<double>(data.endNs - data.beginNs)),
@@ -166,11 +185,16 @@ void TimelineView::Impl::aggregateArea(TimeRange area, bool atOnce) {
         return;
     }
     using Rows = std::vector<storage::OpSummary>;
-    const auto show = [this, what](const std::shared_ptr<const Rows>& rows) {
+    const bool hasOperators =
+        std::any_of(canvas->data()->rows.begin(), canvas->data()->rows.end(),
+                    [](const auto& row) { return row.kind == RowKind::Operator; });
+    const auto show = [this, what, hasOperators](const std::shared_ptr<const Rows>& rows) {
         std::int64_t calls = 0;
         for (const storage::OpSummary& row : *rows) calls += row.calls;
-        details->showTable(
-            TimelineView::tr("%1 · %2 operator calls").arg(what, format::exactCount(calls)), rows);
+        details->showTable((hasOperators ? TimelineView::tr("%1 · %2 operator calls")
+                                         : TimelineView::tr("%1 · %2 kernels and copies"))
+                               .arg(what, format::exactCount(calls)),
+                           rows);
     };
     if (atOnce) {  // for a picture
         show(std::make_shared<const Rows>(aggregate(*canvas->data(), area)));

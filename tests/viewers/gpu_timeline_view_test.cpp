@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "support/gpu_sample.h"
+#include "support/sample_tape.h"
+#include "viewers/common/empty_state.h"
+#include "viewers/common/theme.h"
+#include "viewers/models/gpu_relations.h"
+#include "viewers/models/gpu_view.h"
+#include "viewers/models/tape_session.h"
+#include "viewers/timeline/event_text.h"
+#include "viewers/timeline/gpu_notice_bar.h"
+#include "viewers/timeline/timeline_canvas.h"
+#include "viewers/timeline/timeline_charts.h"
+#include "viewers/timeline/timeline_view.h"
+
+#include <QLabel>
+#include <QLineEdit>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QToolButton>
+
+#include <gtest/gtest.h>
+
+namespace tapescope::viewers {
+namespace {
+
+class GpuTimelineView : public ::testing::Test {
+protected:
+    void open(const test::GpuSampleOptions& options = {}) {
+        const QString path = m_dir.filePath(QStringLiteral("gpu.tape"));
+        m_writer = test::writeGpuSample(path.toStdString(), options);
+        show(path);
+        ASSERT_TRUE(test::waitUntil([&] { return canvas()->data()->events > 0; }));
+        canvas()->setFocus();
+    }
+    void show(const QString& path) {
+        m_session = std::make_unique<TapeSession>(path);
+        m_view = std::make_unique<TimelineView>(&m_selection);
+        m_view->setSession(m_session.get());
+        m_view->resize(1280, 760);
+        m_view->show();
+        ASSERT_TRUE(QTest::qWaitForWindowExposed(m_view.get()));
+        ASSERT_TRUE(test::waitUntil([&] { return !m_session->snapshot().loading; }));
+    }
+    TimelineCanvas* canvas() { return m_view->findChild<TimelineCanvas*>(); }
+    const TimelineData& data() { return *canvas()->data(); }
+    EventRef first(RowKind kind, const std::string& title = {}) {
+        for (std::size_t r = 0; r < data().rows.size(); ++r)
+            for (std::size_t i = 0; data().rows[r].kind == kind && i < data().rows[r].size(); ++i)
+                if (title.empty() || data().title({r, i}) == title) return {r, i};
+        ADD_FAILURE() << "no " << title;
+        return {};
+    }
+    QString field(EventRef event, const QString& label) {
+        for (const EventField& f : eventFields(data(), event, nullptr))
+            if (f.label == label) return f.value;
+        return {};
+    }
+
+    QTemporaryDir m_dir;
+    std::unique_ptr<storage::TapeWriter> m_writer;
+    std::unique_ptr<TapeSession> m_session;
+    Selection m_selection;
+    std::unique_ptr<TimelineView> m_view;
+};
+
+TEST_F(GpuTimelineView, AKernelSaysWhereItCameFromAndWhatItTook) {
+    open();
+    const EventRef kernel = first(RowKind::Stream, "flash_fwd_kernel");
+    EXPECT_EQ(field(kernel, QStringLiteral("Grid")), QStringLiteral(u"128 × 4 × 1"));
+    EXPECT_EQ(field(kernel, QStringLiteral("Block")), QStringLiteral(u"256 × 1 × 1"));
+    EXPECT_EQ(field(kernel, QStringLiteral("Registers")), "40 a thread");
+    EXPECT_EQ(field(kernel, QStringLiteral("NVTX")), QStringLiteral(u"step 0 › forward"));
+    EXPECT_EQ(field(kernel, QStringLiteral("Queue")), "4 ahead of it at the launch");
+    EXPECT_EQ(field(kernel, QStringLiteral("Device")), "0, context 1");
+    const EventRef copy = first(RowKind::Stream, "copy host to device");
+    EXPECT_EQ(field(copy, QStringLiteral("Rate")), "25.0 GB/s");  // 8 388 608 B in 335 544 ns
+    EXPECT_EQ(field(copy, QStringLiteral("Memory")), "pinned to device");
+    EXPECT_EQ(field(first(RowKind::Api), QStringLiteral("Returned")), "0, success");
+    EXPECT_EQ(field(first(RowKind::Stream, "multi_tensor_apply_kernel_adam"),
+                    QStringLiteral("CUDA graph")),
+              "3, node 1");
+    EXPECT_EQ(field(first(RowKind::Stream, "orphan_kernel"), QStringLiteral("Launch call")),
+              "not recorded");
+    const EventRef elementwise =
+        first(RowKind::Stream, "vectorized_elementwise_kernel<CUDAFunctor_add>");
+    EXPECT_TRUE(
+        field(elementwise, QStringLiteral("Full name"))
+            .startsWith(QStringLiteral("void at::native::vectorized_elementwise_kernel<4,")));
+}
+
+TEST_F(GpuTimelineView, ASelectionDrawsItsLinesAndBracketsFollowThem) {
+    open();
+    const EventRef kernel = first(RowKind::Stream, "flash_fwd_kernel");
+    m_view->selectEvent(kernel);
+    ASSERT_EQ(canvas()->flows().size(), 1U);
+    EXPECT_EQ(canvas()->flows()[0].to, kernel);
+    const EventRef launch = canvas()->flows()[0].from;
+    EXPECT_EQ(data().rows[launch.row].kind, RowKind::Api);
+    test::keepShot(*m_view, QStringLiteral("gpu-kernel"));
+    QTest::keyClick(canvas(), Qt::Key_BracketLeft);
+    EXPECT_EQ(m_view->selectedEvent(), launch);
+    QTest::keyClick(canvas(), Qt::Key_BracketRight);
+    EXPECT_EQ(m_view->selectedEvent(), kernel);
+    QTest::keyClick(canvas(), Qt::Key_BracketLeft);
+    QTest::keyClick(canvas(), Qt::Key_Up);
+    EXPECT_EQ(data().title(*m_view->selectedEvent()), "forward") << "the range around the call";
+    EXPECT_EQ(canvas()->flows().size(), 7U) << "the kernels launched in it";
+    test::keepShot(*m_view, QStringLiteral("gpu-range"));
+}
+
+TEST_F(GpuTimelineView, AGraphLaunchLeadsToAllItsKernels) {
+    open({.steps = 1});
+    m_view->selectEvent(first(RowKind::Api, "cudaGraphLaunch"));
+    EXPECT_EQ(canvas()->flows().size(), 5U);
+    EXPECT_TRUE(field(*m_view->selectedEvent(), QStringLiteral("Started"))
+                    .startsWith(QStringLiteral("5 kernels and copies")));
+}
+
+TEST_F(GpuTimelineView, AKernelOfTheEngineLeadsToItsOperator) {
+    open({.steps = 1, .operators = true});
+    const EventRef kernel = first(RowKind::Stream, "flash_fwd_kernel");
+    m_view->selectEvent(kernel);
+    EXPECT_EQ(canvas()->flows().size(), 2U) << "operator to call, call to kernel";
+    EXPECT_EQ(m_selection.op().opId, 5U) << "other views follow";
+    EXPECT_EQ(field(kernel, QStringLiteral("Operator")), "attention");
+    m_view->selectEvent(data().find({.opId = 5}));
+    ASSERT_EQ(canvas()->flows().size(), 1U);
+    EXPECT_EQ(canvas()->flows()[0].to, kernel);
+    test::keepShot(*m_view, QStringLiteral("gpu-operator"));
+}
+
+TEST_F(GpuTimelineView, TitlesFoldTheirGroupAndARevealedEventUnfoldsIt) {
+    open();
+    const EventRef kernel = first(RowKind::Stream, "flash_fwd_kernel");
+    m_view->selectEvent(kernel);
+    const QRect shown = canvas()->eventRect(kernel);
+    ASSERT_FALSE(shown.isEmpty());
+    QTest::keyClick(canvas(), Qt::Key_C);
+    EXPECT_TRUE(canvas()->eventRect(kernel).isEmpty());
+    QTest::keyClick(canvas(), Qt::Key_C);
+    EXPECT_EQ(canvas()->eventRect(kernel), shown);
+    QTest::keyClick(canvas(), Qt::Key_C, Qt::ShiftModifier);
+    EXPECT_EQ(canvas()->folded().size(), 1U) << "the one process";
+    m_view->selectEvent(kernel);
+    EXPECT_TRUE(canvas()->folded().empty());
+    EXPECT_FALSE(canvas()->eventRect(kernel).isEmpty());
+    // The title of the process is the first line.
+    QTest::mouseClick(canvas(), Qt::LeftButton, {}, {40, TimelineCanvas::kRuler + 10});
+    EXPECT_EQ(canvas()->folded().size(), 1U);
+    test::keepShot(*m_view, QStringLiteral("gpu-folded"));
+}
+
+TEST_F(GpuTimelineView, LossesAreSaidAndZeroesAreNot) {
+    open();
+    const auto* bar = m_view->findChild<GpuNoticeBar*>();
+    ASSERT_TRUE(bar->isVisible());
+    EXPECT_TRUE(bar->hasLosses());
+    EXPECT_TRUE(bar->summary().contains(QStringLiteral("42 dropped records")));
+    EXPECT_FALSE(bar->details().contains(QStringLiteral("clock steps")));
+    EXPECT_TRUE(bar->details().contains(QStringLiteral("ok – GPU tracing is on (CUPTI 12.8).")));
+    m_view->findChild<GpuNoticeBar*>()->setExpanded(true);
+    test::keepShot(*m_view, QStringLiteral("gpu-notices"));
+}
+
+TEST_F(GpuTimelineView, ACompleteRecordSaysSo) {
+    open({.losses = false});
+    const auto* bar = m_view->findChild<GpuNoticeBar*>();
+    EXPECT_FALSE(bar->hasLosses());
+    EXPECT_TRUE(bar->summary().startsWith(QStringLiteral("GPU record complete")));
+}
+
+TEST_F(GpuTimelineView, NoDriverIsSaidWhereActivityWouldBe) {
+    const QString path = m_dir.filePath(QStringLiteral("none.tape"));
+    m_writer = test::writeNoDriverSample(path.toStdString());
+    show(path);
+    const auto* empty = m_view->findChild<EmptyState*>();
+    ASSERT_TRUE(test::waitUntil([&] { return empty->title() == "No GPU activity"; }));
+    EXPECT_TRUE(empty->isVisible());
+    EXPECT_TRUE(empty->hint().contains(QStringLiteral("No NVIDIA driver on this machine")));
+    test::keepShot(*m_view, QStringLiteral("gpu-none"));
+}
+
+TEST_F(GpuTimelineView, SearchGoesThroughKernels) {
+    open();
+    m_view->search(QStringLiteral("FLASH_BWD"));
+    ASSERT_TRUE(m_view->selectedEvent().has_value());
+    EXPECT_EQ(data().title(*m_view->selectedEvent()), "flash_bwd_kernel");
+    const auto* count = m_view->findChild<QLabel*>(QStringLiteral("searchCount"));
+    EXPECT_TRUE(test::waitUntil([&] { return count->text() == "3 matches"; }));
+}
+
+TEST_F(GpuTimelineView, ChartsSayTheirNumbers) {
+    open({.steps = 1, .losses = false});
+    const TimelineChart* busy = nullptr;
+    const TimelineChart* memory = nullptr;
+    for (const TimelineChart& chart : data().charts) {
+        if (chart.kind == TimelineChart::Kind::Busy) busy = &chart;
+        if (chart.kind == TimelineChart::Kind::Memory) memory = &chart;
+    }
+    ASSERT_TRUE(busy != nullptr && memory != nullptr);
+    const EventRef kernel = first(RowKind::Stream, "flash_fwd_kernel");
+    EXPECT_EQ(chartSummary(data(), *busy, {data().startOf(kernel), data().endOf(kernel)}),
+              QStringLiteral(u"100\u00a0%"));
+    const QStringList bands = chartValues(*memory, data().startOf(kernel), 1000);
+    ASSERT_EQ(bands.size(), 3);
+    EXPECT_TRUE(bands[0].startsWith(memoryBandText(0)));
+    test::keepShot(*m_view, QStringLiteral("gpu-charts"));
+}
+
+TEST_F(GpuTimelineView, BothThemesAndAPictureToKeep) {
+    open();
+    for (const Theme::Mode mode : {Theme::Mode::Light, Theme::Mode::Dark}) {
+        Theme::current().apply(mode);
+        QImage image(1280, 760, QImage::Format_RGB32);
+        ASSERT_TRUE(m_view->renderTo(image));
+        EXPECT_NE(image.pixel(640, 300), 0U);
+    }
+    EXPECT_TRUE(m_view->exportSvg(m_dir.filePath(QStringLiteral("x.svg"))));
+    EXPECT_TRUE(m_view->exportCsv(m_dir.filePath(QStringLiteral("x.csv"))));
+}
+
+}  // namespace
+}  // namespace tapescope::viewers

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "viewers/models/gpu_builder.h"
+
+#include "viewers/models/scalar_series.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tapescope::viewers {
+namespace {
+
+using storage::GpuEvent;
+using storage::GpuEventKind;
+
+constexpr std::size_t kMaxLabels = 200'000;  // names of a sane run number in the thousands
+constexpr std::size_t kMaxDevices = 256;
+constexpr std::size_t kMaxCounters = 1024;
+constexpr const char* kMemoryUsed = "memory used";
+
+RowKind rowKindOf(GpuEventKind kind) {
+    switch (kind) {
+        case GpuEventKind::NvtxPush:
+        case GpuEventKind::NvtxMark:
+            return RowKind::Nvtx;
+        case GpuEventKind::RuntimeApi:
+        case GpuEventKind::DriverApi:
+            return RowKind::Api;
+        case GpuEventKind::Sync:
+            return RowKind::Wait;
+        case GpuEventKind::Overhead:
+            return RowKind::Overhead;
+        default:
+            return RowKind::Stream;
+    }
+}
+
+std::string syncText(storage::GpuSyncKind kind) {
+    switch (kind) {
+        case storage::GpuSyncKind::Event:
+            return "waits for event";
+        case storage::GpuSyncKind::StreamWaitsEvent:
+            return "stream waits for event";
+        case storage::GpuSyncKind::Stream:
+            return "waits for stream";
+        case storage::GpuSyncKind::Context:
+            return "waits for the device";
+        case storage::GpuSyncKind::Unknown:
+            break;
+    }
+    return "wait";
+}
+
+/// CUPTI's kinds of its own cost: 1, or a number in the upper half.
+std::string overheadText(std::uint32_t kind) {
+    switch (kind) {
+        case 1:
+            return "driver compiles";
+        case 1U << 16U:
+            return "tracing: buffer flush";
+        case 2U << 16U:
+            return "tracing: instrumentation";
+        case 3U << 16U:
+            return "tracing: resources";
+        case 4U << 16U:
+            return "module loading";
+        case 5U << 16U:
+            return "lazy function loading";
+        case 6U << 16U:
+            return "command buffer full";
+        case 7U << 16U:
+            return "tracing: buffer request";
+        default:
+            return "tracing";
+    }
+}
+
+}  // namespace
+
+storage::Result<GpuTables> GpuTables::read(const storage::TapeReader& reader) {
+    GpuTables t;
+    const auto into = [](auto result, auto& out) {
+        if (!result.ok()) return result.status();
+        out = std::move(result).value();
+        return storage::Status();
+    };
+    if (auto s = into(reader.gpuProcesses(), t.processes); !s.ok()) return s;
+    if (auto s = into(reader.gpuDevices(), t.devices); !s.ok()) return s;
+    if (auto s = into(reader.gpuContexts(), t.contexts); !s.ok()) return s;
+    if (auto s = into(reader.gpuStreams(), t.streams); !s.ok()) return s;
+    if (auto s = into(reader.gpuObjectNames(), t.names); !s.ok()) return s;
+    if (auto s = into(reader.gpuStatuses(), t.statuses); !s.ok()) return s;
+    if (auto s = into(reader.gpuCounts(), t.counts); !s.ok()) return s;
+    if (auto s = into(reader.gpuCounters(), t.counters); !s.ok()) return s;
+    return t;
+}
+
+GpuLaneKey gpuLaneKey(const GpuEvent& e) {
+    GpuLaneKey key;
+    key.process = e.process;
+    key.kind = rowKindOf(e.kind);
+    if (key.kind == RowKind::Stream) {
+        key.device = e.device;
+        key.context = e.context;
+        key.stream = e.stream;
+    } else {
+        key.thread = e.thread;
+    }
+    return key;
+}
+
+GpuLaneKey GpuBuilder::laneOf(const GpuEvent& e, profiler::GpuOrdinal ordinal) const {
+    GpuLaneKey key = gpuLaneKey(e);
+    if (key.kind == RowKind::Wait && key.thread == 0)
+        if (const auto call = m_activity.launchOf(ordinal))
+            key.thread = m_activity.event(*call).thread;
+    return key;
+}
+
+bool GpuBuilder::empty() const {
+    return m_events == 0 && m_tables.processes.empty() && m_tables.statuses.empty() &&
+           m_samples.empty() && m_memory.empty();
+}
+
+void GpuBuilder::setText(GpuLabel& label, const std::string& name) const {
+    label.full = label.kind == GpuEventKind::Kernel ? storage::demangled(name) : name;
+    label.text = label.kind == GpuEventKind::Kernel ? profiler::shortKernelName(label.full) : name;
+    if (label.kind == GpuEventKind::Kernel) label.family = profiler::kernelFamily(label.full);
+}
+
+std::uint32_t GpuBuilder::labelOf(const GpuEvent& e, const Structure& structure) {
+    const bool named = e.kind == GpuEventKind::Kernel || e.kind == GpuEventKind::NvtxPush ||
+                       e.kind == GpuEventKind::NvtxMark || e.kind == GpuEventKind::RuntimeApi ||
+                       e.kind == GpuEventKind::DriverApi;
+    std::uint64_t sub = e.name;
+    if (!named) sub = e.kind == GpuEventKind::GraphLaunch ? e.graph : e.x[0];
+    if (e.kind == GpuEventKind::Memset) sub = 0;
+    const bool byCallId = named && e.name == 0 && rowKindOf(e.kind) == RowKind::Api;
+    if (byCallId) sub = std::uint64_t{1} << 32U | storage::apiCallId(e);
+    const std::uint64_t key = static_cast<std::uint64_t>(e.kind) << 40U | sub;
+    if (const auto found = m_labelIds.find(key); found != m_labelIds.end()) return found->second;
+    if (m_labels.size() >= kMaxLabels) return 0;
+
+    GpuLabel label;
+    label.kind = e.kind;
+    const auto id = static_cast<std::uint32_t>(m_labels.size());
+    switch (e.kind) {
+        case GpuEventKind::Memcpy:
+            label.text =
+                "copy " + std::string(storage::gpuCopyKindName(storage::gpuTransfer(e).copyKind));
+            break;
+        case GpuEventKind::MemcpyPeer:
+            label.text = "copy between devices";
+            break;
+        case GpuEventKind::Memset:
+            label.text = "memset";
+            break;
+        case GpuEventKind::Sync:
+            label.text = syncText(storage::gpuSyncKind(e));
+            break;
+        case GpuEventKind::Overhead:
+            label.text = overheadText(e.x[0]);
+            break;
+        case GpuEventKind::GraphLaunch:
+            label.text = "graph " + std::to_string(e.graph);
+            break;
+        default:
+            if (byCallId) {
+                label.text = "call " + std::to_string(storage::apiCallId(e));
+            } else if (e.name < structure.names.size()) {
+                setText(label, structure.names[e.name]);
+            } else {
+                m_unnamed.emplace_back(id, e.name);
+            }
+            if (label.text.empty())
+                label.text =
+                    (e.kind == GpuEventKind::Kernel ? "kernel #" : "#") + std::to_string(e.name);
+            break;
+    }
+    if (label.full.empty()) label.full = label.text;
+    m_labels.push_back(std::move(label));
+    m_publishedLabels = nullptr;
+    m_labelIds.emplace(key, id);
+    return id;
+}
+
+void GpuBuilder::resolveNames(const Structure& structure) {
+    std::erase_if(m_unnamed, [&](const auto& entry) {
+        const auto& [label, name] = entry;
+        if (name >= structure.names.size()) return false;
+        if (!structure.names[name].empty()) setText(m_labels[label], structure.names[name]);
+        m_publishedLabels = nullptr;
+        return true;
+    });
+}
+
+std::uint32_t GpuBuilder::laneNumber(const GpuLaneKey& lane) {
+    GpuLaneKey key = lane;
+    if (key.kind != RowKind::Stream) key.kind = RowKind::Api;  // one lane a thread
+    return m_numbers.try_emplace(key, static_cast<std::uint32_t>(m_numbers.size())).first->second;
+}
+
+void GpuBuilder::extendRange(std::int64_t beginNs, std::int64_t endNs) {
+    m_beginNs = std::min(m_beginNs, beginNs);
+    m_endNs = std::max(m_endNs, endNs);
+}
+
+void GpuBuilder::append(const std::vector<GpuEvent>& events, const Structure& structure) {
+    if (m_labels.empty()) m_labels.push_back({"…", "names above the limit", {}, {}});
+    resolveNames(structure);
+    m_events += events.size();
+    for (const profiler::GpuSpan& span : m_activity.append(events)) {
+        const GpuEvent& e = m_activity.event(span.event);
+        const GpuLaneKey key = laneOf(e, span.event);
+        if (!m_lanes.contains(key) && m_lanes.size() >= kMaxLanes) {
+            ++m_unplaced;
+            continue;
+        }
+        // An instant is a nanosecond long, or it could not be seen or hit.
+        const std::int64_t ns = std::max<std::int64_t>(1, span.durationNs);
+        m_lanes[key].add({span.startNs, ns, labelOf(e, structure), span.event});
+        laneNumber(key);
+        extendRange(span.startNs, span.startNs + ns);
+        if (!storage::runsOnDevice(e.kind)) continue;
+        const DeviceKey device{e.process, e.device};
+        if (m_busy.contains(device) || m_busy.size() < kMaxDevices)
+            m_busy[device].pending.push_back({span.startNs, span.startNs + span.durationNs});
+    }
+    for (const GpuEvent& e : events) {
+        if (e.kind != GpuEventKind::MemAlloc && e.kind != GpuEventKind::MemFree) continue;
+        const DeviceKey device{e.process, e.device};
+        if (m_memory.contains(device) || m_memory.size() < kMaxDevices)
+            m_memory[device].bands.add(e);
+    }
+}
+
+void GpuBuilder::append(const std::vector<storage::AllocatorEvent>& events) {
+    for (const storage::AllocatorEvent& e : events) {
+        const DeviceKey device{e.process, e.device};
+        if (m_memory.contains(device) || m_memory.size() < kMaxDevices)
+            m_memory[device].bands.add(e);
+    }
+}
+
+void GpuBuilder::append(const std::vector<storage::CounterSample>& samples) {
+    std::map<std::uint32_t, std::vector<storage::ScalarPoint>> points;
+    for (const storage::CounterSample& sample : samples) {
+        if (!std::isfinite(sample.value) ||
+            std::abs(sample.timeNs) > profiler::GpuActivityBuilder::kLongestNs)
+            continue;
+        if (!m_samples.contains(sample.counter) && m_samples.size() >= kMaxCounters) continue;
+        Samples& s = m_samples[sample.counter];
+        s.lastNs = std::max({s.lastNs, sample.timeNs, std::int64_t{0}});
+        s.highest = std::max(s.highest, sample.value);
+        points[sample.counter].push_back({s.lastNs, static_cast<double>(s.lastNs), sample.value});
+        extendRange(s.lastNs, s.lastNs + 1);
+    }
+    for (const auto& [counter, added] : points) {
+        Samples& s = m_samples[counter];
+        s.curve = ScalarSeries::append(s.curve.get(), added);
+        const auto row = std::find_if(m_tables.counters.begin(), m_tables.counters.end(),
+                                      [id = counter](const auto& c) { return c.id == id; });
+        if (row == m_tables.counters.end() || row->name != kMemoryUsed) continue;
+        for (const storage::ScalarPoint& p : added) s.all.emplace_back(p.step, p.value);
+    }
+}
+
+void GpuBuilder::settleMemory(DeviceKey device, Memory& memory) {
+    const storage::GpuDevice* row = deviceRow(device);
+    for (const storage::GpuCounter& counter : m_tables.counters) {
+        if (row == nullptr || row->uuid.empty() || counter.device != row->uuid ||
+            counter.name != kMemoryUsed)
+            continue;
+        const auto samples = m_samples.find(counter.id);
+        if (samples == m_samples.end()) continue;
+        std::size_t& taken = memory.fedBy[counter.id];
+        for (; taken < samples->second.all.size(); ++taken) {
+            const auto& [t, value] = samples->second.all[taken];
+            memory.bands.addUsed(t, static_cast<std::int64_t>(std::clamp(value, 0.0, 1e15)));
+        }
+    }
+    const auto& levels = memory.bands.levels();
+    if (memory.bands.changedFrom() < memory.drawn) {
+        memory.curves = {};
+        memory.drawn = 0;
+    }
+    if (memory.drawn == levels.size()) return;
+    std::array<std::vector<storage::ScalarPoint>, 3> points;
+    for (; memory.drawn < levels.size(); ++memory.drawn) {
+        const profiler::MemoryLevels& l = levels[memory.drawn];
+        const std::array<std::int64_t, 3> values{l.inUse, l.segments, l.total};
+        for (std::size_t i = 0; i < 3; ++i)
+            points[i].push_back(
+                {l.timeNs, static_cast<double>(l.timeNs), static_cast<double>(values[i])});
+        extendRange(l.timeNs, l.timeNs + 1);
+    }
+    for (std::size_t i = memory.bands.hasAllocator() ? 0 : 2; i < 3; ++i)
+        memory.curves[i] = ScalarSeries::append(memory.curves[i].get(), points[i]);
+    // A history that began later than the driver's allocations: its curves start over, whole.
+    if (memory.bands.hasAllocator() && memory.curves[0]->size() != memory.curves[2]->size()) {
+        memory.curves = {};
+        memory.drawn = 0;
+        settleMemory(device, memory);
+    }
+}
+
+void GpuBuilder::settle() {
+    for (auto& [key, rows] : m_lanes) m_unplaced += static_cast<std::int64_t>(rows.settle());
+    for (auto& [key, busy] : m_busy) {
+        if (busy.pending.empty()) continue;
+        const std::size_t changed = busy.all.add(std::exchange(busy.pending, {}));
+        const auto& intervals = busy.all.intervals();
+        busy.blocks.resize(std::min(busy.blocks.size(), changed / EventBlock::kCapacity));
+        for (std::size_t at = busy.blocks.size() * EventBlock::kCapacity; at < intervals.size();) {
+            auto block = std::make_shared<EventBlock>();
+            const std::size_t end = std::min(intervals.size(), at + EventBlock::kCapacity);
+            for (; at < end; ++at)
+                block->push(intervals[at].beginNs, intervals[at].endNs - intervals[at].beginNs, 0,
+                            0);
+            block->extend(0);
+            busy.blocks.push_back(std::move(block));
+        }
+    }
+    // Memory that only NVML knows of has its band too.
+    for (const storage::GpuDevice& device : m_tables.devices) {
+        const DeviceKey key{device.process, device.device};
+        if (m_memory.contains(key) || m_memory.size() >= kMaxDevices || device.uuid.empty() ||
+            !m_busy.contains(key))
+            continue;
+        for (const storage::GpuCounter& counter : m_tables.counters)
+            if (counter.device == device.uuid && counter.name == kMemoryUsed) m_memory[key];
+    }
+    for (auto& [key, memory] : m_memory) settleMemory(key, memory);
+}
+
+}  // namespace tapescope::viewers

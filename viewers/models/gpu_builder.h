@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "profiler/analysis/gpu_activity.h"
+#include "profiler/analysis/interval_union.h"
+#include "profiler/analysis/memory_bands.h"
+#include "storage/tape/reader.h"
+#include "viewers/models/gpu_rows.h"
+#include "viewers/models/gpu_view.h"
+#include "viewers/models/timeline_model.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace tapescope::viewers {
+
+/// The small GPU tables of a tape.
+struct GpuTables {
+    std::vector<storage::GpuProcess> processes;
+    std::vector<storage::GpuDevice> devices;
+    std::vector<storage::GpuContext> contexts;
+    std::vector<storage::GpuStream> streams;
+    std::vector<storage::GpuObjectName> names;
+    std::vector<storage::GpuStatus> statuses;
+    std::vector<storage::GpuCount> counts;
+    std::vector<storage::GpuCounter> counters;
+
+    static storage::Result<GpuTables> read(const storage::TapeReader& reader);
+};
+
+/// Lays out what a tape says of GPUs: a lane for each stream and for each thread that made calls,
+/// under their device and process; busy time, memory and sampled counters as charts. Events in any
+/// order. One thread at a time.
+class GpuBuilder final {
+public:
+    /// More lanes than that would be a fault of ids, and no one could look at them.
+    static constexpr std::size_t kMaxLanes = 512;
+
+    void setTables(GpuTables tables) { m_tables = std::move(tables); }
+    void append(const std::vector<storage::GpuEvent>& events, const Structure& structure);
+    void append(const std::vector<storage::CounterSample>& samples);
+    void append(const std::vector<storage::AllocatorEvent>& events);
+    /// The tape says nothing of GPUs, not even why.
+    bool empty() const;
+    std::size_t events() const { return m_events; }
+
+    /// Adds rows, groups, charts and the view of GPUs to a snapshot that holds the engine's part.
+    void fill(TimelineData& data);
+
+private:
+    using DeviceKey = std::pair<storage::GpuProcessId, std::uint32_t>;
+    struct Busy {
+        profiler::IntervalUnion all;
+        std::vector<profiler::Interval> pending;
+        GpuRows::Blocks blocks;
+    };
+    struct Memory {
+        profiler::MemoryBands bands;
+        std::array<ScalarSeriesPtr, 3> curves{};
+        std::size_t drawn = 0;                       ///< levels in the curves
+        std::map<std::uint32_t, std::size_t> fedBy;  ///< counter -> samples taken from it
+    };
+    struct Samples {
+        ScalarSeriesPtr curve;
+        std::vector<std::pair<std::int64_t, double>> all;  ///< of "memory used" only
+        std::int64_t lastNs = 0;
+        double highest = 0;
+    };
+
+    std::uint32_t labelOf(const storage::GpuEvent& event, const Structure& structure);
+    std::string nameOf(storage::NameId id, const Structure& structure, std::uint32_t label);
+    void resolveNames(const Structure& structure);
+    void setText(GpuLabel& label, const std::string& name) const;
+    GpuLaneKey laneOf(const storage::GpuEvent& event, profiler::GpuOrdinal ordinal) const;
+    std::uint32_t laneNumber(const GpuLaneKey& key);
+    void extendRange(std::int64_t beginNs, std::int64_t endNs);
+
+    void settle();
+    void settleMemory(DeviceKey device, Memory& memory);
+    std::vector<storage::GpuProcessId> processes() const;
+    void fillProcess(storage::GpuProcessId process, TimelineData& data, GpuView& view,
+                     std::set<std::uint32_t>& usedCounters);
+    void fillThreads(storage::GpuProcessId process, int parent, TimelineData& data, GpuView& view);
+    void fillDevice(DeviceKey key, int parent, TimelineData& data, GpuView& view,
+                    std::set<std::uint32_t>& usedCounters);
+    void addRows(const GpuLaneKey& key, GpuRows& rows, TimelineData& data, GpuView& view,
+                 const std::string& label, const std::string& tip);
+    void addCounter(const storage::GpuCounter& counter, std::uint32_t group, TimelineData& data);
+    const storage::GpuProcess* processRow(storage::GpuProcessId id) const;
+    const storage::GpuDevice* deviceRow(DeviceKey key) const;
+    std::string objectName(storage::GpuProcessId process, storage::GpuObject object,
+                           std::uint32_t id, std::uint32_t context = 0) const;
+    void fillNotices(GpuView& view, std::int64_t spanNs) const;
+
+    GpuTables m_tables;
+    profiler::GpuActivityBuilder m_activity;
+    std::map<GpuLaneKey, GpuRows> m_lanes;
+    std::map<GpuLaneKey, std::uint32_t> m_numbers;  ///< TimelineRow::lane; threads have one
+    std::map<DeviceKey, Busy> m_busy;
+    std::map<DeviceKey, Memory> m_memory;
+    std::map<std::uint32_t, Samples> m_samples;
+    std::vector<GpuLabel> m_labels;
+    std::shared_ptr<const std::vector<GpuLabel>> m_publishedLabels;
+    std::unordered_map<std::uint64_t, std::uint32_t> m_labelIds;  ///< by kind and what names it
+    std::vector<std::pair<std::uint32_t, storage::NameId>> m_unnamed;
+    std::int64_t m_beginNs = INT64_MAX;
+    std::int64_t m_endNs = INT64_MIN;
+    std::size_t m_events = 0;
+    std::int64_t m_unplaced = 0;
+};
+
+/// The lane an event belongs to; waits may have no thread of their own.
+GpuLaneKey gpuLaneKey(const storage::GpuEvent& event);
+
+}  // namespace tapescope::viewers

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The picture that GpuBuilder makes of what it took in.
+#include "viewers/models/gpu_builder.h"
+#include "viewers/models/scalar_series.h"
+
+#include <algorithm>
+
+namespace tapescope::viewers {
+namespace {
+
+constexpr std::uint32_t kGpuLanes = 1U << 31U;  // engine lanes count from 0
+
+enum class Section : std::uint64_t { Process, Thread, Device, Machine };
+
+std::uint64_t groupKey(Section section, storage::GpuProcessId process, std::uint32_t id) {
+    return static_cast<std::uint64_t>(section) << 62U | static_cast<std::uint64_t>(process) << 32U |
+           id;
+}
+
+std::string threadRowText(RowKind kind) {
+    return kind == RowKind::Nvtx   ? "NVTX"
+           : kind == RowKind::Api  ? "CUDA calls"
+           : kind == RowKind::Wait ? "waits"
+                                   : "tracing cost";
+}
+
+double limitOf(const storage::GpuCounter& counter) { return counter.unit == "%" ? 100 : 0; }
+
+}  // namespace
+
+const storage::GpuProcess* GpuBuilder::processRow(storage::GpuProcessId id) const {
+    for (const storage::GpuProcess& p : m_tables.processes)
+        if (p.id == id) return &p;
+    return nullptr;
+}
+
+const storage::GpuDevice* GpuBuilder::deviceRow(DeviceKey key) const {
+    for (const storage::GpuDevice& d : m_tables.devices)
+        if (d.process == key.first && d.device == key.second) return &d;
+    return nullptr;
+}
+
+std::string GpuBuilder::objectName(storage::GpuProcessId process, storage::GpuObject object,
+                                   std::uint32_t id, std::uint32_t context) const {
+    for (const storage::GpuObjectName& n : m_tables.names)
+        if (n.process == process && n.object == object && n.id == id &&
+            (object != storage::GpuObject::Stream || n.context == context))
+            return n.name;
+    return {};
+}
+
+std::vector<storage::GpuProcessId> GpuBuilder::processes() const {
+    std::set<storage::GpuProcessId> ids;
+    for (const auto& [key, rows] : m_lanes) ids.insert(key.process);
+    for (const auto& [key, memory] : m_memory) ids.insert(key.first);
+    return {ids.begin(), ids.end()};
+}
+
+void GpuBuilder::addRows(const GpuLaneKey& key, GpuRows& rows, TimelineData& data, GpuView& view,
+                         const std::string& label, const std::string& tip) {
+    if (rows.rows() == 0) return;
+    view.rows[key] = {data.rows.size(), rows.rows()};
+    for (std::size_t d = 0; d < rows.rows(); ++d) {
+        TimelineRow row;
+        row.lane = kGpuLanes | laneNumber(key);
+        row.kind = key.kind;
+        row.depth = static_cast<int>(d);
+        row.blocks = rows.blocks(d);
+        row.group = static_cast<std::uint32_t>(data.groups.size() - 1);
+        row.label = label;
+        row.tip = tip;
+        data.events += row.size();
+        data.rows.push_back(std::move(row));
+    }
+}
+
+void GpuBuilder::addCounter(const storage::GpuCounter& counter, std::uint32_t group,
+                            TimelineData& data) {
+    const auto samples = m_samples.find(counter.id);
+    if (samples == m_samples.end() || !samples->second.curve) return;
+    TimelineChart chart;
+    chart.kind = TimelineChart::Kind::Counter;
+    chart.group = group;
+    chart.label = counter.name;
+    chart.unit = counter.unit;
+    chart.curves[0] = samples->second.curve;
+    chart.limit = limitOf(counter);
+    data.charts.push_back(std::move(chart));
+}
+
+void GpuBuilder::fillThreads(storage::GpuProcessId process, int parent, TimelineData& data,
+                             GpuView& view) {
+    std::map<std::uint32_t, std::vector<GpuLaneKey>> threads;  // kinds come in RowKind's order
+    for (const auto& [key, rows] : m_lanes)
+        if (key.process == process && key.kind != RowKind::Stream && rows.rows() > 0)
+            threads[key.thread].push_back(key);
+    const storage::GpuProcess* row = processRow(process);
+    for (const auto& [thread, keys] : threads) {
+        const std::string name = objectName(process, storage::GpuObject::Thread, thread);
+        std::string title = thread == 0 ? "unknown thread" : "thread " + std::to_string(thread);
+        if (row != nullptr && thread != 0 && row->pid == thread) title = "main thread";
+        if (!name.empty()) title = name;
+        data.groups.push_back({groupKey(Section::Thread, process, thread), parent, title,
+                               "thread " + std::to_string(thread)});
+        for (const GpuLaneKey& key : keys)
+            addRows(key, m_lanes.at(key), data, view, threadRowText(key.kind), {});
+    }
+}
+
+void GpuBuilder::fillDevice(DeviceKey device, int parent, TimelineData& data, GpuView& view,
+                            std::set<std::uint32_t>& usedCounters) {
+    const auto& [process, id] = device;
+    const storage::GpuDevice* row = deviceRow(device);
+    std::string title = "GPU " + std::to_string(id), tip = title;
+    if (row != nullptr && !row->name.empty()) {
+        title += " · " + row->name;
+        tip += ", " + row->name;
+        if (row->multiprocessors != 0)
+            tip += ", " + std::to_string(row->multiprocessors) + " multiprocessors";
+        if (row->capabilityMajor != 0)
+            tip += ", compute capability " + std::to_string(row->capabilityMajor) + "." +
+                   std::to_string(row->capabilityMinor);
+        if (!row->uuid.empty()) tip += ", " + row->uuid;
+    }
+    const auto group = static_cast<std::uint32_t>(data.groups.size());
+    data.groups.push_back({groupKey(Section::Device, process, id), parent, title, tip});
+
+    if (const auto busy = m_busy.find(device);
+        busy != m_busy.end() && !busy->second.blocks.empty()) {
+        TimelineChart chart;
+        chart.kind = TimelineChart::Kind::Busy;
+        chart.group = group;
+        chart.label = "busy";
+        chart.busy.kind = RowKind::Busy;
+        chart.busy.blocks = busy->second.blocks;
+        chart.limit = 1;
+        data.charts.push_back(std::move(chart));
+    }
+    std::set<std::uint32_t> contexts;
+    for (const auto& [key, rows] : m_lanes)
+        if (key.process == process && key.kind == RowKind::Stream && key.device == id)
+            contexts.insert(key.context);
+    for (auto& [key, rows] : m_lanes) {
+        if (key.process != process || key.kind != RowKind::Stream || key.device != id) continue;
+        std::string label = "stream " + std::to_string(key.stream);
+        std::string lane =
+            "stream " + std::to_string(key.stream) + ", context " + std::to_string(key.context);
+        const std::string name =
+            objectName(process, storage::GpuObject::Stream, key.stream, key.context);
+        if (!name.empty()) {
+            label = name;
+            lane += ", “" + name + "”";
+        }
+        for (const storage::GpuContext& c : m_tables.contexts)
+            if (c.process == process && c.context == key.context && c.nullStream == key.stream) {
+                if (name.empty()) label += " default";
+                lane += ", the default stream";
+            }
+        for (const storage::GpuStream& s : m_tables.streams)
+            if (s.process == process && s.context == key.context && s.stream == key.stream &&
+                s.priority != 0) {
+                label += " p" + std::to_string(s.priority);
+                lane += ", priority " + std::to_string(s.priority);
+            }
+        if (contexts.size() > 1) label = "c" + std::to_string(key.context) + " " + label;
+        addRows(key, rows, data, view, label, lane);
+    }
+    if (const auto memory = m_memory.find(device);
+        memory != m_memory.end() && memory->second.curves[2]) {
+        TimelineChart chart;
+        chart.kind = TimelineChart::Kind::Memory;
+        chart.group = group;
+        chart.label = "memory";
+        chart.unit = "B";
+        chart.curves = memory->second.curves;
+        if (row != nullptr) chart.limit = static_cast<double>(row->memoryBytes);
+        data.charts.push_back(std::move(chart));
+        for (const auto& [counter, taken] : memory->second.fedBy)
+            if (taken > 0) usedCounters.insert(counter);
+    }
+    if (row == nullptr || row->uuid.empty()) return;
+    for (const storage::GpuCounter& counter : m_tables.counters)
+        if (counter.device == row->uuid && usedCounters.insert(counter.id).second)
+            addCounter(counter, group, data);
+}
+
+void GpuBuilder::fillProcess(storage::GpuProcessId process, TimelineData& data, GpuView& view,
+                             std::set<std::uint32_t>& usedCounters) {
+    const storage::GpuProcess* row = processRow(process);
+    const auto parent = static_cast<int>(data.groups.size());
+    TimelineGroup group{
+        groupKey(Section::Process, process, 0), -1, "process #" + std::to_string(process), {}};
+    if (row != nullptr) {
+        group.title = profiler::gpuProcessTitle(*row);
+        group.tip = row->command + (row->host.empty() ? "" : "\n" + row->host);
+        std::set<std::string> hosts;
+        for (const storage::GpuProcess& p : m_tables.processes) hosts.insert(p.host);
+        if (hosts.size() > 1 && !row->host.empty()) group.title += " · " + row->host;
+    }
+    data.groups.push_back(std::move(group));
+    fillThreads(process, parent, data, view);
+    std::set<DeviceKey> devices;
+    for (const auto& [key, rows] : m_lanes)
+        if (key.process == process && key.kind == RowKind::Stream)
+            devices.insert({process, key.device});
+    for (const auto& [key, memory] : m_memory)
+        if (key.first == process && memory.curves[2]) devices.insert(key);
+    for (const DeviceKey& device : devices) fillDevice(device, parent, data, view, usedCounters);
+}
+
+void GpuBuilder::fillNotices(GpuView& view, std::int64_t spanNs) const {
+    profiler::GpuRecordFacts facts;
+    facts.processes = m_tables.processes;
+    facts.statuses = m_tables.statuses;
+    facts.counts = m_tables.counts;
+    facts.doubts = m_activity.doubts();
+    facts.unplaced = m_unplaced;
+    for (const auto& [key, memory] : m_memory) facts.unknownFrees += memory.bands.unknownFrees();
+    for (const storage::GpuProcess& p : m_tables.processes)
+        facts.overheads.push_back({p.id, m_activity.overheadNs(p.id)});
+    facts.spanNs = spanNs;
+    view.notices = profiler::gpuNotices(facts);
+}
+
+void GpuBuilder::fill(TimelineData& data) {
+    if (empty()) return;
+    settle();
+    auto view = std::make_shared<GpuView>();
+    if (!m_publishedLabels)
+        m_publishedLabels = std::make_shared<const std::vector<GpuLabel>>(m_labels);
+    view->labels = m_publishedLabels;
+    view->activity = m_activity.snapshot();
+    view->processes = m_tables.processes;
+    view->devices = m_tables.devices;
+    std::set<std::uint32_t> usedCounters;
+    for (const storage::GpuProcessId process : processes())
+        fillProcess(process, data, *view, usedCounters);
+    // What is sampled of devices that no recorded process used, and of the machine.
+    std::map<std::string, std::vector<const storage::GpuCounter*>> others;
+    for (const storage::GpuCounter& counter : m_tables.counters)
+        if (!usedCounters.contains(counter.id) && m_samples.contains(counter.id))
+            others[counter.host + "\n" + counter.device].push_back(&counter);
+    for (const auto& [place, counters] : others) {
+        const storage::GpuCounter& first = *counters.front();
+        const std::string title = first.device.empty()       ? "machine " + first.host
+                                  : first.deviceName.empty() ? "GPU " + first.device
+                                                             : first.deviceName;
+        const auto group = static_cast<std::uint32_t>(data.groups.size());
+        data.groups.push_back({groupKey(Section::Machine, 0, first.id), -1, title, first.device});
+        for (const storage::GpuCounter* counter : counters) addCounter(*counter, group, data);
+    }
+    for (const storage::GpuCount& count : m_tables.counts)
+        if (count.name == storage::kGpuCountRecords && count.count > 0)
+            view->expected += static_cast<std::size_t>(count.count);
+    if (m_endNs >= m_beginNs) {
+        const bool alone = data.beginNs == 0 && data.endNs == 0;
+        data.beginNs = alone ? m_beginNs : std::min(data.beginNs, m_beginNs);
+        data.endNs = alone ? m_endNs : std::max(data.endNs, m_endNs);
+    }
+    fillNotices(*view, data.endNs - data.beginNs);
+    data.gpu = std::move(view);
+}
+
+}  // namespace tapescope::viewers

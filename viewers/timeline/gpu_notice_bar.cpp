@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "viewers/timeline/gpu_notice_bar.h"
+
+#include "viewers/common/elided_label.h"
+#include "viewers/common/theme.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QScrollArea>
+#include <QStringList>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace tapescope::viewers {
+namespace {
+
+using Kind = profiler::GpuNotice::Kind;
+
+constexpr qsizetype kMostLines = 200;  // a hostile tape may name any number of counts
+constexpr int kListHeight = 150;
+
+}  // namespace
+
+QString gpuAbsence(const std::vector<profiler::GpuNotice>& notices) {
+    QStringList lines;
+    for (const profiler::GpuNotice& n : notices)
+        if (n.kind == Kind::Off && lines.size() < 4) lines << QString::fromStdString(n.text);
+    lines.removeDuplicates();
+    return lines.join(u'\n');
+}
+
+GpuNoticeBar::GpuNoticeBar(QWidget* parent)
+    : QWidget(parent),
+      m_summary(new ElidedLabel({}, this)),
+      m_toggle(new QToolButton(this)),
+      m_scroll(new QScrollArea(this)),
+      m_list(new QLabel) {
+    setObjectName(QStringLiteral("gpuNotices"));
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(12, 0, 8, 2);
+    column->setSpacing(2);
+    auto* row = new QHBoxLayout;
+    row->setSpacing(8);
+    row->addWidget(m_summary, 1);
+    m_toggle->setAutoRaise(true);
+    m_toggle->setCheckable(true);
+    m_toggle->setText(tr("Details"));
+    m_toggle->setAccessibleName(tr("What is known of the GPU record"));
+    row->addWidget(m_toggle);
+    column->addLayout(row);
+    m_list->setTextFormat(Qt::RichText);
+    m_list->setWordWrap(true);
+    m_list->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    m_list->setContentsMargins(0, 2, 0, 4);
+    m_scroll->setWidget(m_list);
+    m_scroll->setWidgetResizable(true);
+    m_scroll->setFrameShape(QFrame::NoFrame);
+    m_scroll->setMaximumHeight(kListHeight);
+    m_scroll->hide();
+    column->addWidget(m_scroll);
+    connect(m_toggle, &QToolButton::toggled, m_scroll, &QWidget::setVisible);
+    connect(&Theme::current(), &Theme::changed, this, [this] { restyle(); });
+    hide();
+}
+
+void GpuNoticeBar::setExpanded(bool on) { m_toggle->setChecked(on); }
+
+QString GpuNoticeBar::summary() const {
+    QStringList parts;
+    const auto add = [&](Kind kind) {
+        for (const profiler::GpuNotice& n : m_notices)
+            if (n.kind == kind && parts.size() < 12) parts << QString::fromStdString(n.text);
+        parts.removeDuplicates();
+    };
+    add(Kind::Loss);
+    add(Kind::Off);
+    if (!parts.isEmpty())
+        return (m_anyEvents ? tr("GPU record: %1") : tr("No GPU activity: %1"))
+            .arg(parts.join(QStringLiteral("  ·  ")));
+    add(Kind::Fact);
+    const QString complete = m_anyEvents ? tr("GPU record complete") : tr("No GPU activity");
+    parts.prepend(complete);
+    return parts.join(QStringLiteral("  ·  "));
+}
+
+QString GpuNoticeBar::details() const {
+    QStringList lines;
+    for (const profiler::GpuNotice& n : m_notices) {
+        if (lines.size() >= kMostLines) break;
+        QString line = QString::fromStdString(n.text);
+        if (!n.process.empty())
+            line = QString::fromStdString(n.process) + QStringLiteral(": ") + line;
+        if (!n.detail.empty())
+            line += QStringLiteral(" [%1]").arg(QString::fromStdString(n.detail));
+        lines << line;
+    }
+    return lines.join(u'\n');
+}
+
+void GpuNoticeBar::setNotices(const std::vector<profiler::GpuNotice>& notices, bool anyEvents) {
+    if (notices == m_notices && anyEvents == m_anyEvents) return;
+    m_notices = notices;
+    m_anyEvents = anyEvents;
+    m_losses = std::any_of(notices.begin(), notices.end(),
+                           [](const auto& n) { return n.kind != Kind::Fact; });
+    restyle();
+}
+
+void GpuNoticeBar::restyle() {
+    const Theme& theme = Theme::current();
+    m_summary->setText(summary());
+
+    m_summary->setFont(theme.smallFont());
+    m_toggle->setFont(theme.smallFont());
+    QPalette colors = palette();
+    colors.setColor(QPalette::WindowText, theme.color(m_losses ? Theme::Warning : Theme::Muted));
+    m_summary->setPalette(colors);
+    QString html;
+    qsizetype lines = 0;
+    for (const profiler::GpuNotice& n : m_notices) {
+        if (++lines > kMostLines) {
+            html += tr("<div>and %1 more</div>")
+                        .arg(static_cast<qlonglong>(m_notices.size()) - kMostLines);
+            break;
+        }
+        const QColor color = theme.color(n.kind == Kind::Loss  ? Theme::Warning
+                                         : n.kind == Kind::Off ? Theme::Bad
+                                                               : Theme::Good);
+        html += QStringLiteral("<div><span style='color:%1'>■</span> %2")
+                    .arg(color.name(), QString::fromStdString(n.text).left(2000).toHtmlEscaped());
+        QStringList muted;
+        if (!n.detail.empty()) muted << QString::fromStdString(n.detail).left(500).toHtmlEscaped();
+        if (!n.process.empty())
+            muted << QString::fromStdString(n.process).left(200).toHtmlEscaped();
+        if (!muted.isEmpty())
+            html += QStringLiteral(" <span style='color:%1'>&nbsp;%2</span>")
+                        .arg(theme.color(Theme::Muted).name(), muted.join(QStringLiteral(" · ")));
+        html += QStringLiteral("</div>");
+    }
+    m_list->setFont(theme.smallFont());
+    m_list->setText(html);
+}
+
+}  // namespace tapescope::viewers

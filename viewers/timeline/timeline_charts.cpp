@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "viewers/timeline/timeline_charts.h"
+
+#include "viewers/common/theme.h"
+#include "viewers/models/decimate.h"
+#include "viewers/models/format.h"
+#include "viewers/models/gpu_relations.h"
+#include "viewers/timeline/timeline_painter.h"
+
+#include <QCoreApplication>
+#include <QPainter>
+#include <QStringList>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tapescope::viewers {
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("Timeline", text); }
+
+QString quantity(double value, const std::string& unit) {
+    if (unit == "B") return format::bytes(value);
+    if (unit == "%") return format::percent(value / 100);
+    return format::number(value) + QStringLiteral(u"\u00a0") + QString::fromStdString(unit);
+}
+
+/// Columns as rectangles from the chart's floor, equal neighbours as one.
+void fillColumns(QPainter& p, const std::vector<int>& heights, int bottom, const QColor& color) {
+    for (std::size_t x = 0; x < heights.size();) {
+        std::size_t end = x + 1;
+        while (end < heights.size() && heights[end] == heights[x]) ++end;
+        if (heights[x] > 0)
+            p.fillRect(QRect(static_cast<int>(x), bottom - heights[x], static_cast<int>(end - x),
+                             heights[x]),
+                       color);
+        x = end;
+    }
+}
+
+void paintBusy(QPainter& p, const TimelineScene& scene, const TimelineRow& row, QRect area,
+               const TimelineStyle& style) {
+    RowPixels pixels;
+    pixels.collect(row, scene.axis);
+    const int room = area.height() - 2;
+    std::vector<double> share(pixels.pixels.size());
+    for (std::size_t x = 0; x < share.size(); ++x)
+        share[x] = static_cast<double>(pixels.pixels[x].busyNs) / scene.axis.nsPerPx;
+    for (const RowPixels::Box& box : pixels.boxes) {
+        // The pixels at its ends are covered in part.
+        const double from = std::max(0.0, scene.axis.x(row.startNs(box.event)));
+        const double to =
+            std::min(static_cast<double>(share.size()), scene.axis.x(row.endNs(box.event)));
+        for (auto x = static_cast<std::size_t>(from); static_cast<double>(x) < to; ++x)
+            share[x] +=
+                std::min(to, static_cast<double>(x + 1)) - std::max(from, static_cast<double>(x));
+    }
+    std::vector<int> heights(share.size());
+    for (std::size_t x = 0; x < share.size(); ++x)
+        if (share[x] > 0)  // never invisible
+            heights[x] = std::max(1, static_cast<int>(std::lround(std::min(1.0, share[x]) * room)));
+    const QColor color(style.family(profiler::KernelFamily::Matmul));
+    fillColumns(p, heights, area.bottom() + 1,
+                Theme::mix(QColor(style.laneBackground()), color, 0.6));
+}
+
+void paintCurves(QPainter& p, const TimelineScene& scene, const TimelineChart& chart, QRect area,
+                 const TimelineStyle& style) {
+    const bool memory = chart.kind == TimelineChart::Kind::Memory;
+    double top = 0;
+    for (const ScalarSeriesPtr& curve : chart.curves)
+        if (curve) top = std::max(top, stepPeak(*curve, scene.axis.range()));
+    if (!memory && chart.limit > 0) top = chart.limit;
+    if (top <= 0) return;
+    const int room = area.height() - 6;
+    const auto height = [&](double value) {
+        return std::isfinite(value)
+                   ? std::clamp(static_cast<int>(std::lround(value / top * room)), 0, room)
+                   : 0;
+    };
+    for (int band = 2; band >= 0; --band) {
+        const ScalarSeriesPtr& curve = chart.curves[static_cast<std::size_t>(band)];
+        if (!curve) continue;
+        const auto columns = stepColumns(*curve, scene.axis, scene.data->endNs);
+        std::vector<int> heights(columns.size());
+        for (std::size_t x = 0; x < columns.size(); ++x) heights[x] = height(columns[x].high);
+        const QColor edge =
+            memory ? memoryBandColor(band) : Theme::current().color(Category::Evaluate);
+        fillColumns(p, heights, area.bottom() + 1,
+                    memory ? edge : Theme::mix(QColor(style.laneBackground()), edge, 0.35));
+        if (memory) continue;
+        for (std::size_t x = 0; x < columns.size(); ++x) {
+            const int low = height(columns[x].low);
+            if (std::isfinite(columns[x].high) && columns[x].high >= 0)
+                p.fillRect(QRect(static_cast<int>(x), area.bottom() + 1 - std::max(1, heights[x]),
+                                 1, std::max(1, heights[x] - low + 1)),
+                           edge);
+        }
+    }
+}
+
+}  // namespace
+
+QString memoryBandText(int band) {
+    return band == 0   ? tr("PyTorch, in use")
+           : band == 1 ? tr("PyTorch, cached")
+                       : tr("everything else");
+}
+
+QColor memoryBandColor(int band) {
+    const Theme& theme = Theme::current();
+    const QColor used = theme.color(storage::MemoryRole::Parameter);
+    const QColor lane = theme.color(Theme::Field);
+    return band == 0   ? Theme::mix(lane, used, 0.8)
+           : band == 1 ? Theme::mix(lane, used, 0.38)
+                       : Theme::mix(lane, theme.color(Theme::Muted), 0.42);
+}
+
+std::vector<StepColumn> stepColumns(const ScalarSeries& curve, const TimeAxis& axis,
+                                    std::int64_t endNs) {
+    std::vector<StepColumn> columns;
+    const double end = std::min(static_cast<double>(axis.width), std::ceil(axis.x(endNs)));
+    if (end <= 0) return columns;
+    columns.resize(static_cast<std::size_t>(end));
+    const double first = stepAt(curve, axis.t0);
+    double level = std::isfinite(first) ? std::max(0.0, first) : 0;
+    std::size_t x = 0;
+    columns[0] = {level, level};
+    const auto advance = [&](std::size_t to) {  // nothing happens until then
+        while (x + 1 < columns.size() && x < to) columns[++x] = {level, level};
+    };
+    decimate(curve, nullptr, XAxis::Step, static_cast<double>(axis.t0),
+             static_cast<double>(axis.t1()), axis.width, [&](double t, double value) {
+                 const double at = std::floor(axis.x(static_cast<std::int64_t>(t)));
+                 if (at < 0 || at >= end || !std::isfinite(value)) return;
+                 advance(static_cast<std::size_t>(at));
+                 level = value;
+                 columns[x].low = std::min(columns[x].low, level);
+                 columns[x].high = std::max(columns[x].high, level);
+             });
+    advance(columns.size());
+    return columns;
+}
+
+double stepAt(const ScalarSeries& curve, std::int64_t t) {
+    const auto at = static_cast<double>(t);
+    double value = NAN;
+    for (const ScalarBlockPtr& block : curve.blocks()) {
+        const auto n =
+            std::upper_bound(block->step.begin(), block->step.end(), at) - block->step.begin();
+        if (n == 0) break;
+        value = block->value[static_cast<std::size_t>(n - 1)];
+    }
+    return value;
+}
+
+double stepPeak(const ScalarSeries& curve, TimeRange range) {
+    const double first = stepAt(curve, range.beginNs);
+    double peak = std::isfinite(first) ? std::max(0.0, first) : 0;
+    if (const auto extent = curve.valueExtent(XAxis::Step, static_cast<double>(range.beginNs),
+                                              static_cast<double>(range.endNs)))
+        peak = std::max(peak, extent->high);
+    return peak;
+}
+
+void paintChart(QPainter& p, const TimelineScene& scene, const ChartPlace& place,
+                const TimelineStyle& style) {
+    const TimelineChart& chart = scene.data->charts[place.chart];
+    const QRect area(0, place.y - scene.scrollY, scene.axis.width, place.height);
+    p.fillRect(area, QColor(style.laneBackground()));
+    if (chart.kind == TimelineChart::Kind::Busy) {
+        paintBusy(p, scene, chart.busy, area, style);
+    } else {
+        paintCurves(p, scene, chart, area, style);
+    }
+}
+
+QString chartSummary(const TimelineData& data, const TimelineChart& chart, TimeRange shown) {
+    const TimeRange inside{std::max(shown.beginNs, data.beginNs),
+                           std::min(shown.endNs, data.endNs)};
+    if (chart.kind == TimelineChart::Kind::Busy) {
+        if (inside.empty()) return {};
+        return format::percent(static_cast<double>(coveredNs(chart.busy, inside)) /
+                               static_cast<double>(inside.lengthNs()));
+    }
+    double peak = 0;
+    for (const ScalarSeriesPtr& curve : chart.curves)
+        if (curve) peak = std::max(peak, stepPeak(*curve, shown));
+    return tr("peak %1").arg(quantity(peak, chart.unit));
+}
+
+QStringList chartValues(const TimelineChart& chart, std::int64_t t, double nsPerPx) {
+    QStringList lines;
+    if (chart.kind == TimelineChart::Kind::Busy) {
+        // The share of the pixel's own time says nothing from close by; a few pixels do.
+        const auto half = static_cast<std::int64_t>(std::max(1.0, nsPerPx * 4));
+        const TimeRange around{t - half, t + half};
+        lines << tr("here %1").arg(
+            format::percent(static_cast<double>(coveredNs(chart.busy, around)) /
+                            static_cast<double>(around.lengthNs())));
+        return lines;
+    }
+    if (chart.kind == TimelineChart::Kind::Counter) {
+        const double now = stepAt(*chart.curves[0], t);
+        if (std::isfinite(now)) lines << tr("here %1").arg(quantity(now, chart.unit));
+        return lines;
+    }
+    double below = 0;
+    for (int band = 0; band < 3; ++band) {
+        const ScalarSeriesPtr& curve = chart.curves[static_cast<std::size_t>(band)];
+        const double now = curve ? stepAt(*curve, t) : NAN;
+        if (!std::isfinite(now)) continue;
+        lines << QStringLiteral("%1  %2").arg(memoryBandText(band),
+                                              quantity(std::max(0.0, now - below), chart.unit));
+        below = now;
+    }
+    return lines;
+}
+
+}  // namespace tapescope::viewers
