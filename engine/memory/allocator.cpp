@@ -11,6 +11,7 @@
 #include <mutex>
 #include <set>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
@@ -307,6 +308,14 @@ struct CachingAllocator::Impl {
         return freed;
     }
 
+    /// The system promises more memory than there is and kills who then writes to it: a request
+    /// for more than the machine has is refused here.
+    static std::size_t physicalBytes() {
+        static const std::size_t bytes = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
+                                         static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+        return bytes;
+    }
+
     Node* newSegment(std::size_t size, bool small) {
         const std::size_t bytes = small                 ? kSmallSegment
                                   : size < kMiddleLimit ? kMiddleSegment
@@ -320,7 +329,7 @@ struct CachingAllocator::Impl {
         if (overLimit(take))
             take = small ? roundUp(size, kGranularity)
                          : roundUp(size, 4096);  // last resort: exactly what is asked
-        if (overLimit(take)) return nullptr;
+        if (overLimit(take) || take > physicalBytes()) return nullptr;
         char* data = mapAligned(roundUp(take, 4096));
         if (!data) {
             release();

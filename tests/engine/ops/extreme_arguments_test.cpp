@@ -53,5 +53,10 @@ TEST(ExtremeArguments, DrawingForNoElementIsNoDivision) {
     EXPECT_EQ(bernoulli(transpose(zeros({2, 0, 3}), 0, 2)).numel(), 0);
 }
 
+TEST(ExtremeArguments, MoreMemoryThanTheMachineHasIsRefusedAtOnce) {
+    EXPECT_THROW(zeros({std::int64_t{1} << 42}), OutOfMemoryError);
+    EXPECT_THROW(contiguous(expand(zeros({1}), {std::int64_t{1} << 42})), OutOfMemoryError);
+}
+
 }  // namespace
 }  // namespace tapescope::engine
