@@ -7,9 +7,11 @@
 #include "engine/debug/element_runs.h"
 #include "engine/debug/slice.h"
 #include "engine/debug/tensor_bytes.h"
+#include "engine/tensor/complex.h"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <span>
 
@@ -201,6 +203,7 @@ Json Session::Impl::tensorStats(const Json& arguments) {
             {"numel", stats.numel},
             {"nan", stats.nanCount},
             {"inf", stats.infCount},
+            {"magnitudes", stats.magnitudes},
             {"min", jsonNumber(stats.min)},
             {"mean", jsonNumber(stats.mean)},
             {"max", jsonNumber(stats.max)},
@@ -219,16 +222,30 @@ Json Session::Impl::tensorSlice(const Json& arguments) {
     if (limit < 0) throw RequestError("The argument \"maxElements\" must be 0 or more.");
     const std::int64_t count = std::min({view.numel(), limit, kMaxSliceElements});
     Json values = Json::array();
-    engine::visitEveryDType(view.dtype(), [&]<class T>() {
+    Json parts = Json::array();
+    const auto forEach = [&]<class T>(const auto& put) {
         engine::debug::forEachRun<T>(view, 0, count,
                                      [&](const T* from, std::int64_t n, std::int64_t stride) {
-                                         for (std::int64_t i = 0; i < n; ++i)
-                                             values.push_back(elementJson(from[i * stride]));
+                                         for (std::int64_t i = 0; i < n; ++i) put(from[i * stride]);
                                      });
-    });
-    return {{"shape", std::vector<std::int64_t>(view.sizes().begin(), view.sizes().end())},
-            {"values", std::move(values)},
-            {"truncated", count < view.numel()}};
+    };
+    const bool complex = engine::isComplex(view.dtype());
+    if (complex) {
+        forEach.operator()<engine::Complex64>([&](engine::Complex64 z) {
+            values.push_back(elementJson(std::hypot(z.real(), z.imag())));
+            parts.push_back(elementJson(z.real()));
+            parts.push_back(elementJson(z.imag()));
+        });
+    } else {
+        engine::visitEveryDType(view.dtype(), [&]<class T>() {
+            forEach.template operator()<T>([&](T value) { values.push_back(elementJson(value)); });
+        });
+    }
+    Json answer = {{"shape", std::vector<std::int64_t>(view.sizes().begin(), view.sizes().end())},
+                   {"values", std::move(values)},
+                   {"truncated", count < view.numel()}};
+    if (complex) answer["parts"] = std::move(parts);
+    return answer;
 }
 
 Json Session::Impl::source(const Json& arguments) {

@@ -3,6 +3,7 @@
 
 #include "engine/debug/element_runs.h"
 #include "engine/debug/slice.h"
+#include "engine/tensor/complex.h"
 
 #include <algorithm>
 #include <array>
@@ -45,6 +46,11 @@ std::string elementText(T value) {
 
 /// The element at a row-major position.
 std::string elementText(const Tensor& tensor, std::int64_t at) {
+    if (engine::isComplex(tensor.dtype())) {
+        engine::Complex64 value;
+        engine::debug::copyElements(tensor, at, std::span(&value, 1));
+        return engine::complexText(value);
+    }
     return engine::visitEveryDType(tensor.dtype(), [&]<class T>() {
         T value{};
         engine::debug::copyElements<T>(tensor, at, std::span(&value, 1));
@@ -72,7 +78,8 @@ std::string describeTensor(const Tensor& tensor, const TensorStats& stats) {
     text += tensor.meta().toString() + " " + std::string(engine::deviceName(tensor.device()));
     if (tensor.numel() == 1) return text + "  " + elementText(tensor, 0);
     if (!std::isnan(stats.min)) {
-        text += "  min " + shortNumber(stats.min) + "  mean " + shortNumber(stats.mean) + "  max " +
+        text += stats.magnitudes ? "  |z| min " : "  min ";
+        text += shortNumber(stats.min) + "  mean " + shortNumber(stats.mean) + "  max " +
                 shortNumber(stats.max);
     }
     return text;

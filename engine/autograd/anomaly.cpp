@@ -5,6 +5,7 @@
 #include "engine/errors.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/reduce.h"
+#include "engine/tensor/complex.h"
 
 #include <cmath>
 #include <string>
@@ -15,14 +16,15 @@ namespace {
 
 /// Row-major position of the first NaN, or -1. Nobody hears of the operators it takes.
 std::int64_t firstNan(const Tensor& t) {
-    if (!t.defined() || !isFloating(t.dtype())) return -1;
+    if (!t.defined() || !isDifferentiable(t.dtype())) return -1;
     Context quiet(Context::current().allocator());
     const ContextScope scope(quiet);
     const NoGradGuard guard;
     if (any(isnan(t)).item() == 0) return -1;
-    const std::vector<double> values = t.to_vector();
+    const std::vector<Complex64> values = t.to_vector<Complex64>();
     for (std::size_t i = 0; i < values.size(); ++i) {
-        if (std::isnan(values[i])) return static_cast<std::int64_t>(i);
+        if (std::isnan(values[i].real()) || std::isnan(values[i].imag()))
+            return static_cast<std::int64_t>(i);
     }
     return -1;
 }

@@ -307,11 +307,22 @@ Tensor rootGradient(std::string_view caller, const Tensor& root, const Tensor& g
                 std::string(caller) + ": the tensor has shape " + toString(root.sizes()) +
                 "; a gradient can be left out only for one element, pass one or reduce it first");
         }
+        if (isComplex(root.dtype())) {
+            throw AutogradError(std::string(caller) +
+                                ": the tensor is complex64; a gradient can be left out only for a "
+                                "real one, pass one "
+                                "or take real(), imag() or abs() first");
+        }
         return ones(root.sizes(), {.dtype = root.dtype()}, Site::none());
     }
     if (given.sizes() != root.sizes()) {
         throw ShapeError(std::string(caller) + ": the gradient has shape " +
                          toString(given.sizes()) + ", the tensor " + toString(root.sizes()));
+    }
+    if (isComplex(given.dtype()) != isComplex(root.dtype())) {
+        throw DTypeError(std::string(caller) + ": the gradient is " +
+                         std::string(dtypeName(given.dtype())) + ", the tensor " +
+                         std::string(dtypeName(root.dtype())) + "; convert it with to()");
     }
     return given;
 }

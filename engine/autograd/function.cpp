@@ -94,7 +94,8 @@ public:
             const bool isInput = std::any_of(arguments.begin(), arguments.end(),
                                              [&](const Tensor* a) { return a && same(*a, out); });
             if (isInput && !holds(m_context.m_dirty, out)) out = out.detach();
-            if (!isFloating(out.dtype()) || holds(m_context.m_nonDifferentiable, out)) continue;
+            if (!isDifferentiable(out.dtype()) || holds(m_context.m_nonDifferentiable, out))
+                continue;
             out.impl()->ensureAutograd().replaceHistory(*out.impl(), self, static_cast<int>(i));
             out.impl()->requiresGrad = true;
         }
@@ -108,7 +109,7 @@ public:
         std::vector<Tensor> grads(gradOutputs.begin(), gradOutputs.end());
         if (m_context.m_materialize) {
             for (std::size_t i = 0; i < grads.size(); ++i) {
-                if (!grads[i].defined() && isFloating(m_outputs[i].dtype))
+                if (!grads[i].defined() && isDifferentiable(m_outputs[i].dtype))
                     grads[i] = zeros(m_outputs[i].sizes, {.dtype = m_outputs[i].dtype});
             }
         }

@@ -94,7 +94,7 @@ void recordNode(const OpDef& op, const OpArgs& args, Outputs& outputs, const Ten
     } else {
         for (int i = 0; i < outputs.count; ++i) {
             Tensor& out = outputs[i];
-            if (!isFloating(out.dtype())) continue;
+            if (!isDifferentiable(out.dtype())) continue;
             out.impl()->ensureAutograd().replaceHistory(*out.impl(), fn, i);
             out.impl()->requiresGrad = true;
         }

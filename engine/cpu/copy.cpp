@@ -3,6 +3,7 @@
 
 #include "engine/cpu/isa.h"
 #include "engine/cpu/strided.h"
+#include "engine/tensor/complex.h"
 
 #include <cstring>
 
@@ -107,9 +108,29 @@ void copyTransposed(const StridedPlan<2>& plan, int d, T* out, const T* source) 
     });
 }
 
+/// Between complex and real elements.
+void copyAcross(const Tensor& out, const Tensor& source) {
+    if (isComplex(out.dtype())) {
+        copyTensor(complexPart(out, 0), source);
+        copyTensor(complexPart(out, 1), Tensor::scalar(0));
+        return;
+    }
+    if (out.dtype() != DType::Bool) return copyTensor(out, complexPart(source, 0));
+    const auto plan =
+        planStrided<2>(out.sizes(), {out.strides(), broadcastStrides(source, out.sizes())});
+    auto* const y = out.data<bool>();
+    const auto* const x = source.data<Complex64>();
+    parallelRows(plan, kGrain, [&](const std::array<std::int64_t, 2>& at, std::int64_t n) {
+        for (std::int64_t i = 0; i < n; ++i)
+            y[at[0] + i * plan.innerStride(0)] = x[at[1] + i * plan.innerStride(1)] != Complex64();
+    });
+}
+
 }  // namespace
 
 UnaryLoop convertLoop(DType to, DType from) {
+    if (isComplex(to) && isComplex(from)) to = from = DType::I64;  // moved as 8 bytes
+    if (isComplex(to) || isComplex(from)) refuseDType(DType::C64);
     return loops().convert.loops[static_cast<unsigned>(to)][static_cast<unsigned>(from)];
 }
 
@@ -123,6 +144,8 @@ void copyTensor(const Tensor& out, const Tensor& source) {
     const std::int64_t n = out.numel();
     if (n == 0) return;
     const bool sameType = out.dtype() == source.dtype();
+    if (!sameType && (isComplex(out.dtype()) || isComplex(source.dtype())))
+        return copyAcross(out, source);
     const auto outBytes = static_cast<std::int64_t>(itemSize(out.dtype()));
     const auto sourceBytes = static_cast<std::int64_t>(itemSize(source.dtype()));
     auto* y = static_cast<char*>(out.data_ptr());

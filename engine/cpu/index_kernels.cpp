@@ -4,6 +4,7 @@
 #include "engine/cpu/shape_kernels.h"
 #include "engine/cpu/strided.h"
 #include "engine/ops/checks.h"
+#include "engine/tensor/complex.h"
 
 #include <algorithm>
 #include <type_traits>
@@ -148,6 +149,7 @@ void gatherInto(const Tensor& x, int dim, const Tensor& index, const Tensor& out
 
 void scatterAddInto(const Tensor& out, int dim, const Tensor& index, const Tensor& source) {
     if (index.numel() == 0 || source.numel() == 0 || out.numel() == 0) return;
+    if (isComplex(out.dtype())) return scatterAddTyped<Complex64>(out, dim, index, source);
     visitDType(out.dtype(), [&]<class T>() { scatterAddTyped<T>(out, dim, index, source); });
 }
 

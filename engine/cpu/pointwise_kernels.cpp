@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/cpu/pointwise_kernels.h"
 
+#include "engine/cpu/complex_kernels.h"
 #include "engine/cpu/copy.h"
 #include "engine/cpu/isa.h"
 #include "engine/cpu/strided.h"
@@ -209,7 +210,9 @@ void apply(BinaryLoop loop, DType outType, DType type, const Tensor& out, const 
 
 /// out = condition ? first : second, all values of out's type: elements are moved as they are.
 void select(const Tensor& out, const Tensor& condition, const Tensor& first, const Tensor& second) {
-    const TernaryLoop loop = loops().binary.ternary[at(TernaryOp::Where)][at(out.dtype())];
+    // Complex numbers are moved as 8 bytes.
+    const DType type = isComplex(out.dtype()) ? DType::I64 : out.dtype();
+    const TernaryLoop loop = loops().binary.ternary[at(TernaryOp::Where)][at(type)];
     const Operand y(out);
     const Operand c(condition);
     const Operand a(first);
@@ -241,6 +244,7 @@ void checkIntegerPower(const Tensor& exponent) {
 
 void runUnary(UnaryOp op, const OpArgs& args, std::span<Tensor> outputs) {
     const DType type = computeType(args[0].dtype());
+    if (isComplex(type)) return complexUnary(op, args[0], outputs[0]);
     const UnaryLoop loop = require(loops().unary.loops[at(op)][at(type)], type);
     const TensorImpl& out = *outputs[0].impl();
     const TensorImpl& x = *args[0].impl();
@@ -251,12 +255,15 @@ void runUnary(UnaryOp op, const OpArgs& args, std::span<Tensor> outputs) {
 
 void runTest(TestOp op, const OpArgs& args, std::span<Tensor> outputs) {
     const DType type = computeType(args[0].dtype());
+    if (isComplex(type)) return complexTest(op, args[0], outputs[0]);
     apply(loops().unary.tests[at(op)][at(type)], DType::Bool, type, outputs[0], args[0], {},
           kGrain);
 }
 
 void runBinary(BinaryOp op, const OpArgs& args, std::span<Tensor> outputs) {
     const DType type = computeType(args[0].dtype());
+    if (isComplex(type))
+        return complexBinary(op, args[0], withoutOverlap(outputs[0], args[1]), outputs[0]);
     const BinaryLoop loop = require(loops().binary.loops[at(op)][at(type)], type);
     if (op == BinaryOp::Pow) checkIntegerPower(args[1]);
     const TensorImpl& out = *outputs[0].impl();
@@ -271,6 +278,7 @@ void runBinary(BinaryOp op, const OpArgs& args, std::span<Tensor> outputs) {
 
 void runCompare(CompareOp op, const OpArgs& args, std::span<Tensor> outputs) {
     const DType type = computeType(args[0].dtype());
+    if (isComplex(type)) return complexCompare(op, args[0], args[1], outputs[0]);
     apply(loops().binary.compares[at(op)][at(type)], DType::Bool, type, outputs[0], args[0],
           args[1], {}, kGrain);
 }
@@ -306,9 +314,11 @@ void fill(const OpArgs& args, std::span<Tensor> outputs) {
 }
 
 bool takes(UnaryOp op, DType dtype) {
+    if (isComplex(dtype)) return takesComplex(op);
     return loops().unary.loops[at(op)][at(computeType(dtype))] != nullptr;
 }
 bool takes(BinaryOp op, DType dtype) {
+    if (isComplex(dtype)) return takesComplex(op);
     return loops().binary.loops[at(op)][at(computeType(dtype))] != nullptr;
 }
 

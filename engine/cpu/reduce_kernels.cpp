@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/cpu/reduce_kernels.h"
 
+#include "engine/cpu/complex_kernels.h"
 #include "engine/cpu/copy.h"
 #include "engine/cpu/isa.h"
 #include "engine/cpu/parallel.h"
@@ -288,6 +289,7 @@ void variance(const OpArgs& args, const Tensor& out, const Finish& finish) {
 }  // namespace
 
 void sum(const OpArgs& args, std::span<Tensor> outputs) {
+    if (isComplex(args[0].dtype())) return complexSum(args[0], dimsOf(args.attrs), 1, outputs[0]);
     reduceFloating(ReduceOp::Sum, args, outputs[0], kAsIs);
 }
 void prod(const OpArgs& args, std::span<Tensor> outputs) {
@@ -309,6 +311,7 @@ void all(const OpArgs& args, std::span<Tensor> outputs) {
 void mean(const OpArgs& args, std::span<Tensor> outputs) {
     const auto mask = reducedDims("mean", dimsOf(args.attrs), args[0].dim());
     const auto n = static_cast<double>(groupSize(args[0], mask));
+    if (isComplex(args[0].dtype())) return complexSum(args[0], dimsOf(args.attrs), n, outputs[0]);
     reduceFloating(ReduceOp::Sum, args, outputs[0], [n](double v) { return v / n; });
 }
 

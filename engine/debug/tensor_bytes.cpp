@@ -3,6 +3,7 @@
 
 #include "engine/debug/element_runs.h"
 #include "engine/errors.h"
+#include "engine/tensor/complex.h"
 
 #include <algorithm>
 #include <cstring>
@@ -14,7 +15,7 @@ std::size_t copyBytes(const Tensor& tensor, std::size_t offset, std::span<std::b
     const std::size_t total = tensor.nbytes();
     if (offset >= total) return 0;
     const std::size_t count = std::min(out.size(), total - offset);
-    visitEveryDType(tensor.dtype(), [&]<class T>() {
+    const auto copy = [&]<class T>() {
         const auto first = static_cast<std::int64_t>(offset / sizeof(T));
         const auto end = static_cast<std::int64_t>((offset + count + sizeof(T) - 1) / sizeof(T));
         std::size_t skip = offset % sizeof(T);  // of the first element
@@ -37,7 +38,11 @@ std::size_t copyBytes(const Tensor& tensor, std::size_t offset, std::span<std::b
                 skip = 0;
             }
         });
-    });
+    };
+    if (isComplex(tensor.dtype()))
+        copy.operator()<Complex64>();
+    else
+        visitEveryDType(tensor.dtype(), copy);
     return count;
 }
 

@@ -12,17 +12,41 @@
 namespace tapescope::engine::debug {
 namespace {
 
+/// An element of a complex tensor that counts by its magnitude.
+struct Magnitude {
+    float re;
+    float im;
+    operator float() const { return std::hypot(re, im); }  // NOLINT(google-explicit-constructor)
+};
+static_assert(sizeof(Magnitude) == itemSize(DType::C64));
+
 /// Sums of float fit a double; those of double and int64 need its range and precision extended.
 template <class T>
 using Sum = std::conditional_t<std::is_same_v<T, double> || std::is_same_v<T, std::int64_t>,
                                long double, double>;
 
+/// What an element is calculated with.
+template <class T>
+struct NumberOf {
+    using Type = Widened<T>;
+    static constexpr bool kFloating = kIsFloatingElement<T>;
+};
+template <>
+struct NumberOf<Magnitude> {
+    using Type = float;
+    static constexpr bool kFloating = true;
+};
+template <class T>
+using Number = typename NumberOf<T>::Type;
+template <class T>
+inline constexpr bool kHasNonFinite = NumberOf<T>::kFloating;
+
 template <class T, class Fn>
 void forEachFinite(const Tensor& t, Fn&& fn) {
     forEachRun<T>(t, 0, t.numel(), [&](const T* from, std::int64_t count, std::int64_t stride) {
         for (std::int64_t i = 0; i < count; ++i) {
-            const Widened<T> value = from[i * stride];
-            if constexpr (kIsFloatingElement<T>) {
+            const Number<T> value = from[i * stride];
+            if constexpr (kHasNonFinite<T>) {
                 if (!std::isfinite(value)) continue;
             }
             fn(value);
@@ -32,10 +56,10 @@ void forEachFinite(const Tensor& t, Fn&& fn) {
 
 template <class T>
 void countNonFinite(const Tensor& t, TensorStats& stats) {
-    if constexpr (kIsFloatingElement<T>) {
+    if constexpr (kHasNonFinite<T>) {
         forEachRun<T>(t, 0, t.numel(), [&](const T* from, std::int64_t count, std::int64_t stride) {
             for (std::int64_t i = 0; i < count; ++i) {
-                const Widened<T> value = from[i * stride];
+                const Number<T> value = from[i * stride];
                 stats.nanCount += std::isnan(value) ? 1 : 0;
                 stats.infCount += std::isinf(value) ? 1 : 0;
             }
@@ -47,17 +71,17 @@ template <class T>
 void addMoments(const Tensor& t, TensorStats& stats) {
     const std::int64_t finite = stats.numel - stats.nanCount - stats.infCount;
     if (finite == 0) return;
-    Widened<T> low = std::numeric_limits<Widened<T>>::max();
-    Widened<T> high = std::numeric_limits<Widened<T>>::lowest();
+    Number<T> low = std::numeric_limits<Number<T>>::max();
+    Number<T> high = std::numeric_limits<Number<T>>::lowest();
     Sum<T> sum = 0;
-    forEachFinite<T>(t, [&](Widened<T> value) {
+    forEachFinite<T>(t, [&](Number<T> value) {
         low = std::min(low, value);
         high = std::max(high, value);
         sum += static_cast<Sum<T>>(value);
     });
     const Sum<T> mean = sum / static_cast<Sum<T>>(finite);
     Sum<T> squares = 0;
-    forEachFinite<T>(t, [&](Widened<T> value) {
+    forEachFinite<T>(t, [&](Number<T> value) {
         const Sum<T> distance = static_cast<Sum<T>>(value) - mean;
         squares += distance * distance;
     });
@@ -89,7 +113,7 @@ void addHistogram(const Tensor& t, int bins, TensorStats& stats) {
     const auto scale = static_cast<Sum<T>>(1 / width);
     const auto start = static_cast<Sum<T>>(low);
     const auto last = static_cast<std::size_t>(bins - 1);
-    forEachFinite<T>(t, [&](Widened<T> value) {
+    forEachFinite<T>(t, [&](Number<T> value) {
         // An int64 may lie below its minimum rounded to double.
         const Sum<T> distance = std::max(static_cast<Sum<T>>(value) - start, Sum<T>{0});
         std::size_t bin = std::min(static_cast<std::size_t>(distance * scale), last);
@@ -112,11 +136,16 @@ TensorStats tensorStats(const Tensor& tensor, int bins) {
     }
     TensorStats stats;
     stats.numel = tensor.numel();
-    visitEveryDType(tensor.dtype(), [&]<class T>() {
+    const auto look = [&]<class T>() {
         countNonFinite<T>(tensor, stats);
         addMoments<T>(tensor, stats);
         if (bins > 0 && !std::isnan(stats.min)) addHistogram<T>(tensor, bins, stats);
-    });
+    };
+    stats.magnitudes = isComplex(tensor.dtype());
+    if (stats.magnitudes)
+        look.operator()<Magnitude>();
+    else
+        visitEveryDType(tensor.dtype(), look);
     return stats;
 }
 

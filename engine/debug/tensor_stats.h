@@ -11,9 +11,10 @@ namespace tapescope::engine::debug {
 
 /// What is said of a tensor before any value is shown. min, max, mean, std and the histogram are of
 /// the finite values; NaN (no bins) if there is none. std divides by their number, as numpy.std
-/// does.
+/// does. Of complex numbers: of their magnitudes.
 struct TensorStats {
     std::int64_t numel = 0;
+    bool magnitudes = false;  ///< the numbers below are those of |z|
     std::int64_t nanCount = 0;
     std::int64_t infCount = 0;
     double min = std::numeric_limits<double>::quiet_NaN();

@@ -55,8 +55,8 @@ void checkSameDType(std::string_view op, std::string_view whatA, const Tensor& a
 void checkFits(std::string_view op, double value, DType dtype) {
     if (dtype == DType::Bool) return;
     bool fits = true;
-    if (isFloating(dtype)) {
-        fits = !std::isfinite(value) || std::fabs(value) <= finfo(dtype).max;
+    if (isDifferentiable(dtype)) {
+        fits = !std::isfinite(value) || std::fabs(value) <= finfo(realType(dtype)).max;
     } else {
         const IntInfo limits = iinfo(dtype);
         // 2^63 is the first double past int64; uint8 takes whole numbers that wrap into it.

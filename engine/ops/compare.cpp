@@ -29,7 +29,7 @@ constexpr OpDef comparison(std::string_view name) {
             .args = kInputOther,
             .types = TypeRule::Promote,
             .infer = inferCompare<row>,
-            .native = kEveryType,
+            .native = op == CompareOp::Eq || op == CompareOp::Ne ? kEveryType : kEveryRealType,
             .kernels = {cpu::compare<op>}};
 }
 template <TestOp op>

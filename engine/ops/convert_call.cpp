@@ -2,11 +2,28 @@
 #include "engine/ops/convert_call.h"
 
 #include "engine/cpu/copy.h"
+#include "engine/ops/checks.h"
 
 #include <array>
 #include <vector>
 
 namespace tapescope::engine {
+namespace {
+
+/// There is no wider type to calculate complex numbers in: what does not take them refuses them.
+void refuseComplex(const OpDef& op, const OpArgs& args, const OutputMetas& metas) {
+    if (op.native & dtypeBit(DType::C64)) return;
+    bool any = false;
+    for (const Tensor* t : args.inputs) any = any || (t->defined() && isComplex(t->dtype()));
+    for (int i = 0; i < metas.count; ++i)
+        any = any || isComplex(metas.metas[static_cast<unsigned>(i)].dtype);
+    if (any)
+        throw DTypeError(message(op.name,
+                                 ": complex64 is not supported; take the parts with real(), imag() "
+                                 "or view_as_real() and put the results together with complex()"));
+}
+
+}  // namespace
 
 bool needsConversion(const OpDef& op, const OpArgs& args, const OutputMetas& metas) {
     if (op.native == kEveryType) return false;
@@ -21,6 +38,7 @@ bool needsConversion(const OpDef& op, const OpArgs& args, const OutputMetas& met
 
 void executeConverted(const OpDef& op, KernelFn kernel, const OpArgs& args,
                       const OutputMetas& metas, MemoryRole role, Outputs& out) {
+    refuseComplex(op, args, metas);
     const std::size_t count = args.inputs.size();
     std::vector<Tensor> own(count);
     std::vector<const Tensor*> pointers(args.inputs.begin(), args.inputs.end());

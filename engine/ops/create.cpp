@@ -5,6 +5,7 @@
 #include "engine/ops/dispatch.h"
 #include "engine/ops/families.h"
 #include "engine/ops/shape.h"
+#include "engine/tensor/complex.h"
 
 #include <cmath>
 #include <limits>
@@ -82,12 +83,14 @@ void arangeKernel(const OpArgs& args, std::span<Tensor> outputs) {
 void eyeKernel(const OpArgs&, std::span<Tensor> outputs) {
     const Attrs zero;
     cpu::fill({{}, zero}, outputs);
-    visitEveryDType(outputs[0].dtype(), [&]<class T>() {
+    const auto ones = [&]<class T>() {
         T* y = outputs[0].data<T>();
         const std::int64_t n = outputs[0].sizes()[0];
         const std::int64_t m = outputs[0].sizes()[1];
         for (std::int64_t i = 0; i < n && i < m; ++i) y[i * m + i] = static_cast<T>(1);
-    });
+    };
+    if (isComplex(outputs[0].dtype())) return ones.operator()<Complex64>();
+    visitEveryDType(outputs[0].dtype(), ones);
 }
 
 constexpr OpDef creation(std::string_view name, std::span<const AttrDef> attrs, InferFn infer,

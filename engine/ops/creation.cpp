@@ -162,6 +162,7 @@ constinit OpDef kFullLike{.name = "full_like",
                           .args = kInputArg,
                           .attrs = kValue,
                           .infer = inferFullLike,
+                          .native = kComputeTypes | dtypeBit(DType::C64),
                           .kernels = {cpu::fill}};
 constinit OpDef kLinspace =
     creation("linspace", kLinspaceAttrs, inferSpaced<"linspace", 3>, linspaceKernel);

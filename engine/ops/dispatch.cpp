@@ -37,7 +37,7 @@ private:
         checkArity(op, given);
         if (op.types == TypeRule::AsIs) return;
         const std::size_t from = static_cast<std::size_t>(op.typesFrom);
-        if (op.types == TypeRule::Floating) {
+        if (op.types == TypeRule::Floating || op.types == TypeRule::FloatingOrComplex) {
             for (std::size_t i = from; i < given.size(); ++i) requireFloating(op, i);
             return;
         }
@@ -92,10 +92,12 @@ private:
             case TypeRule::PromoteNumbers:
                 return same;
             case TypeRule::PromoteFloat:
+            case TypeRule::FloatingOrComplex:
             case TypeRule::Floating:
                 break;
         }
-        return same && isFloating(dtype);
+        return same &&
+               (op.types == TypeRule::Floating ? isFloating(dtype) : isDifferentiable(dtype));
     }
 
     static void checkArity(const OpDef& op, std::span<const Tensor* const> given) {
@@ -116,7 +118,9 @@ private:
 
     void requireFloating(const OpDef& op, std::size_t i) const {
         const Tensor& t = *m_inputs[i];
-        if (t.defined() && !isFloating(t.dtype())) {
+        const bool complex =
+            op.types == TypeRule::FloatingOrComplex && t.defined() && isComplex(t.dtype());
+        if (t.defined() && !isFloating(t.dtype()) && !complex) {
             throw DTypeError(
                 std::string(op.name) + ": " +
                 std::string(op.args[std::min(i, op.args.size() - 1)].name) + " is " +
@@ -133,21 +137,24 @@ private:
                              "DType::I64), or use logical_xor or logical_not");
     }
 
-    DType promote(std::size_t from) const { return promoted(m_inputs, from); }
+    DType promote(const OpDef& op, std::size_t from) const { return promoted(op, m_inputs, from); }
 
 public:
     /// PyTorch's rule: tensors with dimensions decide; 0-d tensors and then numbers only raise the
     /// category.
-    static DType promoted(std::span<const Tensor* const> inputs, std::size_t from) {
+    static DType promoted(const OpDef& op, std::span<const Tensor* const> inputs,
+                          std::size_t from) {
         DType byRank[3] = {DType::Bool, DType::Bool,
                            DType::Bool};  // dimensioned, 0-d, wrapped numbers
         bool seen[3] = {false, false, false};
+        bool doubles[3] = {false, false, false};
         for (std::size_t i = from; i < inputs.size(); ++i) {
             const Tensor& t = *inputs[i];
             if (!t.defined()) continue;
             const int k = t.impl()->wrappedNumber ? 2 : t.dim() == 0 ? 1 : 0;
             byRank[k] = promoteTypes(byRank[k], t.dtype());
             seen[k] = true;
+            doubles[k] = doubles[k] || t.dtype() == DType::F64;
         }
         DType result = DType::Bool;
         bool any = false;
@@ -156,6 +163,12 @@ public:
             // A Python-like number of a higher category brings the default float, not its own
             // double.
             const DType candidate = k == 2 && isFloating(byRank[k]) ? DType::F32 : byRank[k];
+            const bool meetsDouble = (k < 2 && doubles[k]) || (any && result == DType::F64);
+            const bool decided = op.inplace || (any && isComplex(result));
+            if (isComplex(candidate) && meetsDouble && !decided)
+                throw DTypeError(std::string(op.name) +
+                                 ": float64 and complex64 would give complex128, which there is "
+                                 "not; convert the float64 tensor with to(x, DType::F32)");
             if (!any || categoryOf(candidate) > categoryOf(result)) result = candidate;
             any = true;
         }
@@ -164,8 +177,9 @@ public:
 
 private:
     DType commonType(const OpDef& op, std::size_t from) const {
-        const DType common = promote(from);
-        return op.types == TypeRule::PromoteFloat && !isFloating(common) ? DType::F32 : common;
+        const DType common = promote(op, from);
+        return op.types == TypeRule::PromoteFloat && !isDifferentiable(common) ? DType::F32
+                                                                               : common;
     }
 
     /// In place the target's type stands; the result must fit its category.
@@ -417,7 +431,7 @@ bool meetsElsewhere(const OpDef& op, std::span<const Tensor* const> inputs) {
         return t->defined() && t->dtype() != target && !t->impl()->wrappedNumber;
     };
     if (std::none_of(inputs.begin() + 1, inputs.end(), differs)) return false;
-    const DType common = PreparedInputs::promoted(inputs, 0);
+    const DType common = PreparedInputs::promoted(op, inputs, 0);
     if (op.types == TypeRule::PromoteFloat && !isFloating(common)) return false;
     return common != target && categoryOf(common) == categoryOf(target) && plainOf(op) != nullptr;
 }

@@ -27,5 +27,7 @@ std::span<OpDef* const> nnOps();
 std::span<OpDef* const> optimOps();
 std::span<OpDef* const> ampOps();
 std::span<OpDef* const> sequenceOps();  ///< attention and recurrent layers
+std::span<OpDef* const> complexOps();
+std::span<OpDef* const> fftOps();
 
 }  // namespace tapescope::engine

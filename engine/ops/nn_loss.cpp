@@ -96,7 +96,7 @@ constinit OpDef kL1Loss{.name = nameOf(LossKind::Absolute),
                         .infer = inferLoss<LossKind::Absolute>,
                         .vjp = vjpLoss<LossKind::Absolute>,
                         .saveInputs = 0b11,
-                        .native = kEveryType & ~(dtypeBit(DType::F16) | dtypeBit(DType::BF16)),
+                        .native = kEveryRealType & ~(dtypeBit(DType::F16) | dtypeBit(DType::BF16)),
                         .kernels = {lossKernel<LossKind::Absolute>}};
 
 Tensor mse_loss(const Tensor& input, const Tensor& target, Reduction reduction, Site site) {

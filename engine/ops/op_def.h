@@ -138,10 +138,11 @@ using CompositeFn = void (*)(const OpArgs&, Site, Outputs&);
 
 /// How dtypes are prepared before the shape rule sees them.
 enum class TypeRule : std::uint8_t {
-    AsIs,           ///< the shape rule checks
-    Promote,        ///< to a common dtype
-    PromoteFloat,   ///< the same, and integers to float32 (sqrt, div, mean)
-    Floating,       ///< refuse anything but floating point
+    AsIs,          ///< the shape rule checks
+    Promote,       ///< to a common dtype
+    PromoteFloat,  ///< the same, and integers to float32 (sqrt, div, mean)
+    Floating,      ///< refuse anything but floating point
+    FloatingOrComplex,
     PromoteNumbers  ///< to a common dtype; refuse bool operands (sub)
 };
 
@@ -154,7 +155,8 @@ enum class Family : std::uint8_t {
     Linalg,
     Nn,
     Random,
-    Create
+    Create,
+    Fft
 };
 std::string_view familyName(Family family);
 
@@ -162,7 +164,9 @@ std::string_view familyName(Family family);
 constexpr std::uint32_t dtypeBit(DType dtype) { return 1U << static_cast<unsigned>(dtype); }
 inline constexpr std::uint32_t kComputeTypes =
     dtypeBit(DType::Bool) | dtypeBit(DType::I64) | dtypeBit(DType::F32) | dtypeBit(DType::F64);
+/// Complex numbers too.
 inline constexpr std::uint32_t kEveryType = (1U << kDTypeCount) - 1;
+inline constexpr std::uint32_t kEveryRealType = kEveryType & ~dtypeBit(DType::C64);
 
 struct ArgDef {
     std::string_view name;
@@ -186,14 +190,14 @@ struct OpDef {
     int typesFrom = 0;  ///< the type rule applies to inputs from here on (1 for where's condition)
     InferFn infer =
         nullptr;  ///< shape and dtype rule; throws ShapeError/DTypeError/IndexError. Needs no data
-    ViewFn view = nullptr;         ///< instead of a kernel: the output aliases input 0
-    VjpFn vjp = nullptr;           ///< null: not differentiable
+    ViewFn view = nullptr;  ///< instead of infer and a kernel: checks; the output aliases input 0
+    VjpFn vjp = nullptr;    ///< null: not differentiable
     std::uint32_t saveInputs = 0;  ///< bit i: the VJP reads input i
     std::uint32_t saveOutputs = 0;
     bool inplace = false;  ///< writes input 0 and returns it
     bool random = false;   ///< draws from the Context's generator
     /// Bit DType: the kernel takes and gives this type itself. For any other the dispatcher
-    /// converts to computeType(dtype) and rounds what comes out once.
+    /// converts to computeType(dtype) and rounds what comes out once; complex64 it refuses.
     std::uint32_t native = kComputeTypes;
     /// A 0-d second operand keeps float32's digits beside 16-bit floats (mul, div), as in PyTorch.
     bool wideNumber = false;
@@ -206,6 +210,11 @@ struct OpDef {
     bool differentiable() const { return vjp != nullptr || (composite && compositeGrad); }
 };
 
+/// The row with a kernel that takes every type but complex numbers.
+constexpr OpDef takingEveryRealType(OpDef row) {
+    row.native = kEveryRealType;
+    return row;
+}
 /// The row with a kernel that takes every type.
 constexpr OpDef takingEveryType(OpDef row) {
     row.native = kEveryType;

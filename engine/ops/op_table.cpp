@@ -66,6 +66,8 @@ std::string_view familyName(Family family) {
             return "random";
         case Family::Create:
             return "creation";
+        case Family::Fft:
+            return "fft";
     }
     return "?";
 }
@@ -76,10 +78,10 @@ OpTable& OpTable::instance() {
 }
 
 OpTable::OpTable() {
-    for (const auto family :
-         {pointwiseOps, pointwiseMoreOps, compareOps, reduceOps, sortingOps, scanOps, statisticsOps,
-          shapeOps, diagonalOps, rearrangeOps, indexOps, linalgOps, nnOps, createOps, randomOps,
-          sequenceOps, optimOps, ampOps}) {
+    for (const auto family : {pointwiseOps, pointwiseMoreOps, compareOps, reduceOps,   sortingOps,
+                              scanOps,      statisticsOps,    shapeOps,   diagonalOps, rearrangeOps,
+                              indexOps,     linalgOps,        nnOps,      createOps,   randomOps,
+                              sequenceOps,  complexOps,       fftOps,     optimOps,    ampOps}) {
         for (OpDef* op : family()) m_rows.push_back(op);
     }
 }

@@ -121,7 +121,7 @@ constexpr OpDef activation(std::string_view name, VjpFn vjp, KernelFn kernel,
             .infer = inferLikeInput<row>,
             .vjp = vjp,
             .saveInputs = 1,
-            .native = kEveryType,
+            .native = kEveryRealType,
             .kernels = {kernel}};
 }
 template <const OpDef& row>
@@ -136,7 +136,7 @@ constexpr OpDef backward(std::string_view name, std::span<const ArgDef> args, Vj
             .infer = inferBroadcast<row>,
             .vjp = vjp,
             .saveInputs = saves,
-            .native = kEveryType,
+            .native = kEveryRealType,
             .kernels = {kernel}};
 }
 
@@ -148,7 +148,7 @@ constinit OpDef kRelu{.name = "relu",
                       .infer = inferRelu,
                       .vjp = reluVjp,
                       .saveOutputs = 1,
-                      .native = kEveryType,
+                      .native = kEveryRealType,
                       .kernels = {cpu::unary<UnaryOp::Relu>}};
 constinit OpDef kClamp{.name = "clamp",
                        .family = Family::Pointwise,
@@ -157,7 +157,7 @@ constinit OpDef kClamp{.name = "clamp",
                        .infer = inferClamp,
                        .vjp = clampVjp,
                        .saveInputs = 1,
-                       .native = kEveryType,
+                       .native = kEveryRealType,
                        .kernels = {clampKernel}};
 constinit OpDef kLeakyRelu =
     activation<kLeakyRelu>("leaky_relu", leakyReluVjp, cpu::unary<UnaryOp::LeakyRelu>, kSlope);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/cpu/pointwise_kernels.h"
 #include "engine/ops/checks.h"
+#include "engine/ops/complex.h"
 #include "engine/ops/dispatch.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/pointwise_rows.h"
@@ -25,10 +26,15 @@ constexpr ArgDef kInputOther[] = {{"input"}, {"other"}};
 template <const OpDef& row, BinaryOp op>
 void inferArithmetic(const OpArgs& args, OutputMetas& out) {
     inferBroadcast<row>(args, out);
-    if (!cpu::takes(op, args[0].dtype()))
-        throw DTypeError(message(
-            row.name, ": bool tensors cannot be used; convert them with to(x, DType::I64)"));
+    const DType dtype = args[0].dtype();
+    if (!cpu::takes(op, dtype))
+        throw DTypeError(message(row.name, ": ", dtype,
+                                 " tensors cannot be used; convert them with to(x, ",
+                                 isComplex(dtype) ? "DType::F32)" : "DType::I64)"));
 }
+
+/// The factor in the gradient of a complex function is the conjugate of its derivative.
+Tensor conjugate(const Tensor& x) { return isComplex(x.dtype()) ? conj(x) : x; }
 
 /// What flows to operand i: summed where it was broadcast.
 Tensor reduceTo(const VjpArgs& a, int i, const Tensor& grad) {
@@ -46,14 +52,15 @@ void subVjp(const VjpArgs& a, std::span<Tensor> out) {
     if (a.need(1)) out[1] = reduceTo(a, 1, neg(a.grad()));
 }
 void mulVjp(const VjpArgs& a, std::span<Tensor> out) {
-    if (a.need(0)) out[0] = reduceTo(a, 0, mul(a.grad(), a.input(1)));
-    if (a.need(1)) out[1] = reduceTo(a, 1, mul(a.grad(), a.input(0)));
+    if (a.need(0)) out[0] = reduceTo(a, 0, mul(a.grad(), conjugate(a.input(1))));
+    if (a.need(1)) out[1] = reduceTo(a, 1, mul(a.grad(), conjugate(a.input(0))));
 }
 void divVjp(const VjpArgs& a, std::span<Tensor> out) {
     const Tensor& divisor = a.input(1);
-    if (a.need(0)) out[0] = reduceTo(a, 0, div(a.grad(), divisor));
+    if (a.need(0)) out[0] = reduceTo(a, 0, div(a.grad(), conjugate(divisor)));
     if (a.need(1))
-        out[1] = reduceTo(a, 1, mul(neg(a.grad()), div(div(a.input(0), divisor), divisor)));
+        out[1] =
+            reduceTo(a, 1, mul(neg(a.grad()), conjugate(div(div(a.input(0), divisor), divisor))));
 }
 
 namespace {
@@ -152,7 +159,7 @@ constinit OpDef kMaximum{.name = "maximum",
                          .infer = inferBroadcast<kMaximum>,
                          .vjp = maximumVjp,
                          .saveInputs = 0b11,
-                         .native = kEveryType,
+                         .native = kEveryRealType,
                          .kernels = {cpu::binary<BinaryOp::Maximum>}};
 constinit OpDef kMinimum{.name = "minimum",
                          .family = Family::Pointwise,
@@ -161,11 +168,14 @@ constinit OpDef kMinimum{.name = "minimum",
                          .infer = inferBroadcast<kMinimum>,
                          .vjp = minimumVjp,
                          .saveInputs = 0b11,
-                         .native = kEveryType,
+                         .native = kEveryRealType,
                          .kernels = {cpu::binary<BinaryOp::Minimum>}};
 
 Tensor wrappedNumber(double number) { return makeWrapped<double>(number, DType::F64); }
 Tensor wrappedNumber(std::int64_t number) { return makeWrapped<std::int64_t>(number, DType::I64); }
+Tensor wrappedNumber(std::complex<double> number) {
+    return makeWrapped<Complex64>(Complex64(number), DType::C64);
+}
 Operand::Operand(double number, Site s) : tensor(wrappedNumber(number)), site(s) {}
 
 Tensor add(const Tensor& a, const Tensor& b, Site site) { return call1(kAdd, {&a, &b}, {}, site); }

@@ -144,7 +144,7 @@ constinit OpDef kLogAddExp2 =
                                return high + std::log1p(std::exp2(gap)) * kLog2e;
                            }));
 constinit OpDef kNextafter =
-    takingEveryType(realOnly<"nextafter">(nextafterVjp, 0b11, nextafterKernel));
+    takingEveryRealType(realOnly<"nextafter">(nextafterVjp, 0b11, nextafterKernel));
 constinit OpDef kXlogy = asReal<"xlogy">(xlogyVjp, 0b11, realMap2([](auto a, auto b) {
                                              using T = decltype(a);
                                              if (std::isnan(b)) return b;

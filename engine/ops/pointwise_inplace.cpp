@@ -38,7 +38,7 @@ constexpr ArgDef kInputSource[] = {{"input"}, {"source"}};
 constexpr AttrDef kValue[] = {{"value", AttrKind::Float}};
 
 void inferFill(const OpArgs& args, OutputMetas& out) {
-    if (!isFloating(args[0].dtype())) checkFits("fill_", args.attrs.real(0), args[0].dtype());
+    if (!isDifferentiable(args[0].dtype())) checkFits("fill_", args.attrs.real(0), args[0].dtype());
     inferInplaceFor(kFillInplace, args, out);
 }
 
@@ -82,7 +82,7 @@ constinit OpDef kReluInplace{.name = "relu_",
                              .vjp = reluVjp,
                              .saveOutputs = 1,
                              .inplace = true,
-                             .native = kEveryType,
+                             .native = kEveryRealType,
                              .kernels = {cpu::unary<UnaryOp::Relu>}};
 constinit OpDef kFillInplace{.name = "fill_",
                              .family = Family::Pointwise,

@@ -44,7 +44,7 @@ Tensor trunc(const Tensor& x, Site site = {});
 /// of integers.
 Tensor round(const Tensor& x, std::int64_t decimals = 0, Site site = {});
 Tensor frac(const Tensor& x, Site site = {});  ///< x - trunc(x); floating only
-Tensor sgn(const Tensor& x, Site site = {});   ///< sign, for real numbers
+Tensor sgn(const Tensor& x, Site site = {});   ///< sign; x / |x| for complex
 /// x itself. Throws DTypeError for bool.
 Tensor positive(const Tensor& x, Site site = {});
 /// Replaces NaN and the infinities; by default the infinities by the largest finite numbers.

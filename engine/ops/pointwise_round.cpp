@@ -3,6 +3,7 @@
 #include "engine/cpu/copy.h"
 #include "engine/cpu/pointwise_kernels.h"
 #include "engine/cpu/real_kernels.h"
+#include "engine/ops/complex.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/pointwise_math.h"
 #include "engine/ops/pointwise_more_rows.h"
@@ -149,6 +150,17 @@ constinit OpDef kSignbit{.name = "signbit",
                          .infer = inferTestOfFirst,
                          .kernels = {signbitKernel}};
 
+/// 0 for real numbers. Complex: the part of the gradient that turns x, without what stretches it.
+void sgnVjp(const VjpArgs& a, std::span<Tensor> out) {
+    const Tensor& x = a.input(0);
+    if (!is_complex(x)) return zeroVjp(a, out);
+    const Tensor unit = sgn(x);
+    const Tensor size = abs(x);
+    const Tensor along = mul(real(mul(a.grad(), conj(unit))), unit);
+    const Tensor zero = wrappedNumber(0.0);
+    out[0] = where(eq(size, zero), zero, div(sub(a.grad(), along), size));
+}
+
 }  // namespace
 
 constinit OpDef kCeil = roundRow<"ceil", Takes::Numbers>(zeroVjp, rounding<RealUnary::Ceil>);
@@ -165,7 +177,9 @@ constinit OpDef kSgn{.name = "sgn",
                      .family = Family::Pointwise,
                      .args = kInputArg,
                      .infer = inferLikeFirst,
-                     .vjp = zeroVjp,
+                     .vjp = sgnVjp,
+                     .saveInputs = 1,
+                     .native = kComputeTypes | dtypeBit(DType::C64),
                      .kernels = {cpu::unary<cpu::UnaryOp::Sign>}};
 constinit OpDef kNanToNum{
     .name = "nan_to_num",

@@ -2,8 +2,10 @@
 #include "engine/cpu/copy.h"
 #include "engine/cpu/pointwise_kernels.h"
 #include "engine/ops/checks.h"
+#include "engine/ops/complex.h"
 #include "engine/ops/dispatch.h"
 #include "engine/ops/pointwise.h"
+#include "engine/ops/pointwise_math.h"
 #include "engine/ops/pointwise_rows.h"
 #include "engine/ops/shape.h"
 
@@ -21,7 +23,7 @@ void inferUnary(const OpArgs& args, OutputMetas& out) {
     if (!cpu::takes(op, args[0].dtype()))
         throw DTypeError(message(row.name, ": ", args[0].dtype(),
                                  " tensors cannot be used; convert them with to(x, DType::F32)"));
-    out.add(args[0].sizes(), args[0].dtype());
+    out.add(args[0].sizes(), op == UnaryOp::Abs ? realType(args[0].dtype()) : args[0].dtype());
 }
 
 /// Bool has no sign to drop.
@@ -41,9 +43,15 @@ void squareKernel(const OpArgs& args, std::span<Tensor> outputs) {
 }
 
 void negVjp(const VjpArgs& a, std::span<Tensor> out) { out[0] = neg(a.grad()); }
-void absVjp(const VjpArgs& a, std::span<Tensor> out) { out[0] = mul(a.grad(), sign(a.input(0))); }
+void absVjp(const VjpArgs& a, std::span<Tensor> out) {
+    const Tensor& x = a.input(0);
+    out[0] = mul(a.grad(), isComplex(x.dtype()) ? sgn(x) : sign(x));
+}
 void flatVjp(const VjpArgs& a, std::span<Tensor> out) { out[0] = zeros_like(a.grad()); }
-void expVjp(const VjpArgs& a, std::span<Tensor> out) { out[0] = mul(a.grad(), a.output(0)); }
+void expVjp(const VjpArgs& a, std::span<Tensor> out) {
+    const Tensor& y = a.output(0);
+    out[0] = mul(a.grad(), isComplex(y.dtype()) ? conj(y) : y);
+}
 void logVjp(const VjpArgs& a, std::span<Tensor> out) { out[0] = div(a.grad(), a.input(0)); }
 void sqrtVjp(const VjpArgs& a, std::span<Tensor> out) {
     out[0] = div(a.grad(), mul(a.output(0), 2.0));
@@ -125,7 +133,7 @@ constexpr OpDef backward(std::string_view name, VjpFn vjp, KernelFn kernel) {
             .infer = inferBroadcast<row>,
             .vjp = vjp,
             .saveInputs = 0b11,
-            .native = kEveryType,
+            .native = kEveryRealType,
             .kernels = {kernel}};
 }
 

@@ -40,7 +40,8 @@ constexpr OpDef drawing(std::string_view name, std::span<const AttrDef> attrs, I
 }
 
 extern OpDef kRand, kRandn;
-constinit OpDef kRand = takingEveryType(drawing("rand", kSizeAttrs, inferSized<kRand>, cpu::rand));
+constinit OpDef kRand =
+    takingEveryRealType(drawing("rand", kSizeAttrs, inferSized<kRand>, cpu::rand));
 constinit OpDef kRandn = drawing("randn", kSizeAttrs, inferSized<kRandn>, cpu::randn);
 constinit OpDef kRandperm = drawing("randperm", kCount, inferRandperm, cpu::randperm);
 constinit OpDef kBernoulli{.name = "bernoulli",

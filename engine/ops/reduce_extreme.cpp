@@ -55,7 +55,7 @@ void extremeVjp(const VjpArgs& a, std::span<Tensor> out) {
 
 template <const OpDef& row>
 constexpr OpDef extreme(std::string_view name, KernelFn kernel) {
-    return takingEveryType(
+    return takingEveryRealType(
         reductionRow(name, TypeRule::AsIs, inferExtreme<row>, extremeVjp, true, true, kernel));
 }
 template <const OpDef& row>
@@ -65,7 +65,7 @@ constexpr OpDef position(std::string_view name, KernelFn kernel) {
 }
 template <const OpDef& row>
 constexpr OpDef truth(std::string_view name, KernelFn kernel) {
-    return takingEveryType(
+    return takingEveryRealType(
         reductionRow(name, TypeRule::AsIs, inferTruth<row>, nullptr, false, false, kernel));
 }
 

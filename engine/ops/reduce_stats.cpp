@@ -51,14 +51,14 @@ void logsumexpVjp(const VjpArgs& a, std::span<Tensor> out) {
 
 }  // namespace
 
-constinit OpDef kVar = takingEveryType(reductionRow("var", TypeRule::Floating, inferVar<kVar>,
-                                                    varVjp, true, false, cpu::var, kVarAttrs));
+constinit OpDef kVar = takingEveryRealType(reductionRow("var", TypeRule::Floating, inferVar<kVar>,
+                                                        varVjp, true, false, cpu::var, kVarAttrs));
 constinit OpDef kStd =
-    takingEveryType(reductionRow("std", TypeRule::Floating, inferVar<kStd>, stdVjp, true, true,
-                                 cpu::standardDeviation, kVarAttrs));
-constinit OpDef kLogsumexp =
-    takingEveryType(reductionRow("logsumexp", TypeRule::PromoteFloat, inferReduction<kLogsumexp>,
-                                 logsumexpVjp, true, true, cpu::logsumexp));
+    takingEveryRealType(reductionRow("std", TypeRule::Floating, inferVar<kStd>, stdVjp, true, true,
+                                     cpu::standardDeviation, kVarAttrs));
+constinit OpDef kLogsumexp = takingEveryRealType(
+    reductionRow("logsumexp", TypeRule::PromoteFloat, inferReduction<kLogsumexp>, logsumexpVjp,
+                 true, true, cpu::logsumexp));
 
 Tensor var(const Tensor& x, const Dims& dims, std::int64_t correction, bool keepdim, Site site) {
     return call1(kVar, {&x}, Attrs{dims, correction, keepdim}, site);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr AttrDef kDim[] = {{"dim", AttrKind::Int}};
 
-DType summedType(DType dtype) { return isFloating(dtype) ? dtype : DType::I64; }
+DType summedType(DType dtype) { return isDifferentiable(dtype) ? dtype : DType::I64; }
 
 /// Integers and bools add up to int64.
 template <const OpDef& row>
@@ -95,8 +95,8 @@ void cumsumVjp(const VjpArgs& a, std::span<Tensor> out) {
 constinit OpDef kSum = takingEveryType(
     reductionRow("sum", TypeRule::AsIs, inferSum<kSum>, sumVjp, false, false, cpu::sum));
 constinit OpDef kMean = takingEveryType(reductionRow(
-    "mean", TypeRule::Floating, inferReduction<kMean>, meanVjp, false, false, cpu::mean));
-constinit OpDef kProd = takingEveryType(
+    "mean", TypeRule::FloatingOrComplex, inferReduction<kMean>, meanVjp, false, false, cpu::mean));
+constinit OpDef kProd = takingEveryRealType(
     reductionRow("prod", TypeRule::AsIs, inferSum<kProd>, prodVjp, true, true, cpu::prod));
 constinit OpDef kCumsum =
     reductionRow("cumsum", TypeRule::AsIs, inferCumsum, cumsumVjp, false, false, cpu::cumsum, kDim);

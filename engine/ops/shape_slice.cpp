@@ -190,6 +190,7 @@ constinit OpDef kSliceBackward{.name = "slice_backward",
                                .attrs = kSliceBackwardAttrs,
                                .infer = inferSliceBackward,
                                .vjp = vjpSliceBackward,
+                               .native = kComputeTypes | dtypeBit(DType::C64),
                                .kernels = {sliceBackwardKernel}};
 
 Tensor narrow(const Tensor& x, std::int64_t dim, std::int64_t start, std::int64_t length,

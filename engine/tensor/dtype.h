@@ -11,13 +11,15 @@
 namespace tapescope::engine {
 
 /// Element types. The numbers are written to files: new ones are appended.
-enum class DType : std::uint8_t { Bool, I64, F32, F64, F16, BF16, I32, I16, I8, U8 };
-inline constexpr int kDTypeCount = 10;
-inline constexpr DType kAllDTypes[] = {DType::Bool, DType::I64, DType::F32, DType::F64, DType::F16,
-                                       DType::BF16, DType::I32, DType::I16, DType::I8,  DType::U8};
+/// C64: a pair of float32, laid out as std::complex<float> (see complex.h).
+enum class DType : std::uint8_t { Bool, I64, F32, F64, F16, BF16, I32, I16, I8, U8, C64 };
+inline constexpr int kDTypeCount = 11;
+inline constexpr DType kAllDTypes[] = {DType::Bool, DType::I64,  DType::F32, DType::F64,
+                                       DType::F16,  DType::BF16, DType::I32, DType::I16,
+                                       DType::I8,   DType::U8,   DType::C64};
 
 /// Promotion categories, lowest first: a higher category always wins (PyTorch's rule).
-enum class DTypeCategory : std::uint8_t { Bool, Integral, Floating };
+enum class DTypeCategory : std::uint8_t { Bool, Integral, Floating, Complex };
 
 constexpr std::size_t itemSize(DType dtype) {
     switch (dtype) {
@@ -34,6 +36,7 @@ constexpr std::size_t itemSize(DType dtype) {
             return 4;
         case DType::I64:
         case DType::F64:
+        case DType::C64:
             return 8;
     }
     return 0;
@@ -48,6 +51,8 @@ constexpr DTypeCategory categoryOf(DType dtype) {
         case DType::I8:
         case DType::U8:
             return DTypeCategory::Integral;
+        case DType::C64:
+            return DTypeCategory::Complex;
         case DType::F16:
         case DType::BF16:
         case DType::F32:
@@ -57,6 +62,13 @@ constexpr DTypeCategory categoryOf(DType dtype) {
     return DTypeCategory::Floating;
 }
 constexpr bool isFloating(DType dtype) { return categoryOf(dtype) == DTypeCategory::Floating; }
+constexpr bool isComplex(DType dtype) { return categoryOf(dtype) == DTypeCategory::Complex; }
+/// Real or complex floating point: what can have a gradient.
+constexpr bool isDifferentiable(DType dtype) {
+    return categoryOf(dtype) >= DTypeCategory::Floating;
+}
+/// The type of a number's real part: torch's to_real.
+constexpr DType realType(DType dtype) { return isComplex(dtype) ? DType::F32 : dtype; }
 /// Integers; not bool.
 constexpr bool isIntegral(DType dtype) { return categoryOf(dtype) == DTypeCategory::Integral; }
 constexpr bool isSigned(DType dtype) { return dtype != DType::Bool && dtype != DType::U8; }
@@ -65,7 +77,8 @@ constexpr bool isReducedFloating(DType dtype) {
     return dtype == DType::F16 || dtype == DType::BF16;
 }
 
-/// The type two tensors of these types meet in: PyTorch's torch.promote_types.
+/// The type two tensors of these types meet in: PyTorch's torch.promote_types, but for float64 and
+/// complex64, which meet in complex128 there: an operator call refuses that pair.
 constexpr DType promoteTypes(DType a, DType b) {
     if (a == b) return a;
     if (categoryOf(a) != categoryOf(b)) return categoryOf(a) > categoryOf(b) ? a : b;
@@ -78,7 +91,7 @@ constexpr DType promoteTypes(DType a, DType b) {
     return itemSize(a) == itemSize(b) ? DType::I16 : wide;
 }
 /// The type kernels calculate in that do not know dtype: the 16-bit floats as float32, the small
-/// integers as int64; the other four are their own.
+/// integers as int64; the others are their own.
 constexpr DType computeType(DType dtype) {
     if (isReducedFloating(dtype)) return DType::F32;
     return isIntegral(dtype) ? DType::I64 : dtype;
@@ -107,6 +120,8 @@ constexpr std::string_view dtypeName(DType dtype) {
             return "int8";
         case DType::U8:
             return "uint8";
+        case DType::C64:
+            return "complex64";
     }
     return "?";
 }
@@ -133,6 +148,8 @@ constexpr std::string_view dtypeShortName(DType dtype) {
             return "i8";
         case DType::U8:
             return "u8";
+        case DType::C64:
+            return "c64";
     }
     return "?";
 }
@@ -205,7 +222,8 @@ decltype(auto) visitFloating(DType dtype, Fn&& fn) {
     if (dtype != DType::F64) refuseDType(dtype);
     return std::forward<Fn>(fn).template operator()<double>();
 }
-/// The same for every type there is: for code that moves, prints or converts elements.
+/// The same for every real type: for code that moves, prints or converts elements. Complex tensors
+/// are refused: see them as pairs of float32 first (realPairs in complex.h).
 template <class Fn>
 decltype(auto) visitEveryDType(DType dtype, Fn&& fn) {
     switch (dtype) {

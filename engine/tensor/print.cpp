@@ -4,6 +4,7 @@
 #include "engine/tensor/tensor_impl.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 
@@ -13,32 +14,74 @@ namespace {
 constexpr std::int64_t kSummarizeAbove = 1000;
 constexpr std::int64_t kEdgeItems = 3;
 
-double valueAt(const Tensor& t, std::int64_t offset) {
+/// part: 1 for the imaginary part of a complex element.
+double valueAt(const Tensor& t, std::int64_t offset, int part) {
+    if (isComplex(t.dtype()))
+        return static_cast<const float*>(t.storage()->data())[2 * offset + part];
     return visitEveryDType(t.dtype(), [&]<class T>() {
         return static_cast<double>(static_cast<const T*>(t.storage()->data())[offset]);
     });
 }
 
-/// Formats values of one tensor alike: integers without a point, floats fixed or scientific by
-/// their range.
+/// How the values of one tensor are written alike: integers without a point, floats fixed or
+/// scientific by their range. The parts of complex numbers have a style each.
+class NumberStyle {
+public:
+    NumberStyle(DType dtype, int precision) : m_dtype(dtype), m_precision(precision) {}
+
+    void see(double v) {
+        if (!std::isfinite(v)) return;
+        m_whole = m_whole && v == std::floor(v);
+        const double a = std::abs(v);
+        m_largest = std::max(m_largest, a);
+        if (a > 0) m_smallest = std::min(m_smallest, a);
+    }
+    std::string format(double v) const {
+        if (m_dtype == DType::Bool) return v != 0 ? "true" : "false";
+        char buffer[48];
+        if (std::isnan(v)) return "nan";
+        if (std::isinf(v)) return v > 0 ? "inf" : "-inf";
+        const bool whole = m_whole && m_largest < 1e8;
+        const bool scientific = m_largest >= 1e6 || (m_largest > 0 && m_largest / m_smallest > 1e5);
+        if (isIntegral(m_dtype)) {
+            std::snprintf(buffer, sizeof buffer, "%.0f", v);
+        } else if (whole) {
+            std::snprintf(buffer, sizeof buffer, "%.0f.", v);
+        } else {
+            std::snprintf(buffer, sizeof buffer, scientific ? "%.*e" : "%.*f", m_precision, v);
+        }
+        return buffer;
+    }
+    /// The widest text so far.
+    void measure(double v) { m_width = std::max(m_width, format(v).size()); }
+    std::string padded(double v) const {
+        const std::string text = format(v);
+        return std::string(m_width - text.size(), ' ') + text;
+    }
+
+private:
+    DType m_dtype;
+    int m_precision;
+    bool m_whole = true;
+    double m_largest = 0;
+    double m_smallest = INFINITY;
+    std::size_t m_width = 0;
+};
+
 class Printer {
 public:
     Printer(const Tensor& t, int precision)
-        : m_tensor(t), m_precision(precision), m_summary(t.numel() > kSummarizeAbove) {
-        bool allIntegral = true;
-        double largest = 0;
-        double smallest = INFINITY;
-        visit(0, t.storage_offset(), [&](double v) {
-            if (!std::isfinite(v)) return;
-            allIntegral = allIntegral && v == std::floor(v);
-            const double a = std::abs(v);
-            largest = std::max(largest, a);
-            if (a > 0) smallest = std::min(smallest, a);
-        });
-        m_integral = allIntegral && largest < 1e8;
-        m_scientific = !m_integral && (largest >= 1e6 || (largest > 0 && largest / smallest > 1e5));
-        visit(0, t.storage_offset(),
-              [&](double v) { m_width = std::max(m_width, format(v).size()); });
+        : m_tensor(t),
+          m_summary(t.numel() > kSummarizeAbove),
+          m_styles{NumberStyle(t.dtype(), precision), NumberStyle(t.dtype(), precision)} {
+        const int parts = isComplex(t.dtype()) ? 2 : 1;
+        for (int part = 0; part < parts; ++part) {
+            NumberStyle& style = m_styles[static_cast<std::size_t>(part)];
+            visit(0, t.storage_offset(),
+                  [&](std::int64_t offset) { style.see(valueAt(t, offset, part)); });
+            visit(0, t.storage_offset(),
+                  [&](std::int64_t offset) { style.measure(valueAt(t, offset, part)); });
+        }
     }
 
     std::string text() const {
@@ -48,19 +91,13 @@ public:
     }
 
 private:
-    std::string format(double v) const {
-        if (m_tensor.dtype() == DType::Bool) return v != 0 ? "true" : "false";
-        char buffer[48];
-        if (std::isnan(v)) return "nan";
-        if (std::isinf(v)) return v > 0 ? "inf" : "-inf";
-        if (isIntegral(m_tensor.dtype())) {
-            std::snprintf(buffer, sizeof buffer, "%.0f", v);
-        } else if (m_integral) {
-            std::snprintf(buffer, sizeof buffer, "%.0f.", v);
-        } else {
-            std::snprintf(buffer, sizeof buffer, m_scientific ? "%.*e" : "%.*f", m_precision, v);
-        }
-        return buffer;
+    /// "0.1000+2.0000j", as PyTorch writes complex numbers.
+    std::string element(std::int64_t offset, bool pad) const {
+        const double v = valueAt(m_tensor, offset, 0);
+        const std::string text = pad ? m_styles[0].padded(v) : m_styles[0].format(v);
+        if (!isComplex(m_tensor.dtype())) return text;
+        const std::string imag = m_styles[1].format(valueAt(m_tensor, offset, 1));
+        return text + (imag[0] == '-' ? "" : "+") + imag + "j";
     }
 
     bool skipped(int d, std::int64_t i) const {
@@ -71,7 +108,7 @@ private:
     template <class Fn>
     void visit(int d, std::int64_t offset, Fn&& fn) const {
         if (d == m_tensor.dim()) {
-            if (m_tensor.numel() > 0) fn(valueAt(m_tensor, offset));
+            if (m_tensor.numel() > 0) fn(offset);
             return;
         }
         for (std::int64_t i = 0; i < m_tensor.sizes()[d]; ++i) {
@@ -81,9 +118,7 @@ private:
 
     void write(std::string& out, int d, std::int64_t offset, std::size_t indent) const {
         if (d == m_tensor.dim()) {
-            const std::string v = format(valueAt(m_tensor, offset));
-            if (d > 0) out.append(m_width - v.size(), ' ');
-            out += v;
+            out += element(offset, d > 0);
             return;
         }
         out += '[';
@@ -111,11 +146,8 @@ private:
     }
 
     const Tensor& m_tensor;
-    int m_precision;
     bool m_summary;
-    bool m_integral = false;
-    bool m_scientific = false;
-    std::size_t m_width = 0;
+    std::array<NumberStyle, 2> m_styles;  // of real and imaginary parts
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "engine/errors.h"
 #include "engine/memory/small_pool.h"
 #include "engine/observe/context.h"
+#include "engine/tensor/complex.h"
 #include "engine/tensor/tensor_impl.h"
 
 #include <atomic>
@@ -113,7 +114,12 @@ AutogradMeta& TensorImpl::ensureAutograd() {
 }
 
 Tensor makeView(const Tensor& base, const Dims& sizes, const Dims& strides, std::int64_t offset) {
-    Tensor view(TensorImpl::create(base.storage(), sizes, strides, offset, base.dtype()));
+    return makeViewAs(base.dtype(), base, sizes, strides, offset);
+}
+
+Tensor makeViewAs(DType dtype, const Tensor& base, const Dims& sizes, const Dims& strides,
+                  std::int64_t offset) {
+    Tensor view(TensorImpl::create(base.storage(), sizes, strides, offset, dtype));
     view.impl()->inference = base.impl()->inference;
     return view;
 }
@@ -158,9 +164,14 @@ template Tensor Tensor::from(std::span<const std::int32_t>, const Dims&);
 template Tensor Tensor::from(std::span<const std::int16_t>, const Dims&);
 template Tensor Tensor::from(std::span<const std::int8_t>, const Dims&);
 template Tensor Tensor::from(std::span<const std::uint8_t>, const Dims&);
+template Tensor Tensor::from(std::span<const Complex64>, const Dims&);
 
 Tensor Tensor::scalar(double value, DType dtype) {
     Tensor t = empty({}, dtype);
+    if (isComplex(dtype)) {
+        *t.data<Complex64>() = static_cast<float>(value);
+        return t;
+    }
     visitEveryDType(dtype, [&]<class T>() {
         // A negative number wraps in an unsigned type, as an integer does.
         if constexpr (std::is_unsigned_v<T> && !std::is_same_v<T, bool>)
@@ -201,11 +212,19 @@ template std::int32_t* Tensor::data() const;
 template std::int16_t* Tensor::data() const;
 template std::int8_t* Tensor::data() const;
 template std::uint8_t* Tensor::data() const;
+template Complex64* Tensor::data() const;
 
 double Tensor::item() const {
     if (numel() != 1) {
         throw ShapeError("item: a tensor of shape " + engine::toString(sizes()) + " has " +
                          std::to_string(numel()) + " elements, not 1");
+    }
+    if (isComplex(dtype())) {
+        const Complex64 number = *data<Complex64>();
+        if (number.imag() == 0) return static_cast<double>(number.real());
+        throw DTypeError("item: " + complexText(number) +
+                         " is not a real number; take real(), imag() or abs() of the tensor, or "
+                         "to_vector<Complex64>()");
     }
     return visitEveryDType(
         dtype(), [&]<class T>() { return static_cast<double>(*static_cast<T*>(data_ptr())); });
@@ -216,7 +235,12 @@ namespace {
 template <class S, class T>
 void convertInto(const TensorImpl& t, std::vector<T>& out) {
     const auto* base = static_cast<const S*>(t.storage->data());
-    forEachOffset(t, [&](std::int64_t offset) { out.push_back(static_cast<T>(base[offset])); });
+    forEachOffset(t, [&](std::int64_t offset) {
+        if constexpr (std::is_same_v<T, Complex64> && !std::is_same_v<S, Complex64>)
+            out.push_back(static_cast<float>(base[offset]));
+        else
+            out.push_back(static_cast<T>(base[offset]));
+    });
 }
 
 }  // namespace
@@ -226,17 +250,30 @@ std::vector<T> Tensor::to_vector() const {
     const TensorImpl& t = value();
     std::vector<T> out;
     out.reserve(static_cast<std::size_t>(t.numel));
+    if (isComplex(t.dtype)) {
+        if constexpr (std::is_same_v<T, Complex64>) {
+            convertInto<Complex64>(t, out);
+        } else {
+            throw DTypeError(
+                "to_vector: complex64 elements are no real numbers; use to_vector<Complex64>(), or "
+                "take real(), imag() or view_as_real() of the tensor");
+        }
+        return out;
+    }
     visitEveryDType(t.dtype, [&]<class S>() { convertInto<S>(t, out); });
     return out;
 }
 template std::vector<double> Tensor::to_vector() const;
 template std::vector<float> Tensor::to_vector() const;
 template std::vector<std::int64_t> Tensor::to_vector() const;
+template std::vector<Complex64> Tensor::to_vector() const;
 
 Tensor& Tensor::set_requires_grad(bool on) {
-    if (on && !isFloating(dtype())) {
+    if (on && !isDifferentiable(dtype())) {
         throw AutogradError(
-            "set_requires_grad: only floating-point tensors can require gradients, this one is " +
+            "set_requires_grad: only floating-point and complex tensors can require gradients, "
+            "this "
+            "one is " +
             std::string(dtypeName(dtype())));
     }
     if (on && m_impl->inference && !threadState().inference) {

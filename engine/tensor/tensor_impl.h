@@ -67,5 +67,8 @@ private:
 
 /// A tensor over the same storage. The caller guarantees that it lies inside.
 Tensor makeView(const Tensor& base, const Dims& sizes, const Dims& strides, std::int64_t offset);
+/// The same with elements read as dtype; strides and offset in those. Complex as pairs of float32.
+Tensor makeViewAs(DType dtype, const Tensor& base, const Dims& sizes, const Dims& strides,
+                  std::int64_t offset);
 
 }  // namespace tapescope::engine

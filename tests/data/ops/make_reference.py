@@ -12,7 +12,7 @@ in float64. An operator without a case fails the suite.
 The format, one record per line, a blank line after each case:
 
     case OP LABEL [option=value ...]
-    in DTYPE [SIZES ...] | VALUES ...      dtype: bool i64 f32 f64 f16 bf16 i32 i16 i8 u8; "in none" for an absent optional input;
+    in DTYPE [SIZES ...] | VALUES ...      dtype: bool i64 f32 f64 f16 bf16 i32 i16 i8 u8 c64 (real and imaginary part of each); "in none" for an absent optional input;
                                            "in number-f64 | V" for a Python number
     attr none | bool B | int I | float F | dims D ... | dtype T      in the order of the operator's row
     out DTYPE SIZES | VALUES
@@ -36,7 +36,8 @@ import torch
 
 HERE = pathlib.Path(__file__).resolve().parent
 NAMES = {torch.bool: "bool", torch.int64: "i64", torch.float32: "f32", torch.float64: "f64", torch.float16: "f16",
-         torch.bfloat16: "bf16", torch.int32: "i32", torch.int16: "i16", torch.int8: "i8", torch.uint8: "u8"}
+         torch.bfloat16: "bf16", torch.int32: "i32", torch.int16: "i16", torch.int8: "i8", torch.uint8: "u8",
+         torch.complex64: "c64"}
 
 
 class Number:
@@ -62,17 +63,21 @@ def tensor_text(t):
     t = t.detach()
     if t._is_zerotensor():  # a gradient that PyTorch knows to be zero has no memory
         t = torch.zeros(t.shape, dtype=t.dtype)
+    head = " ".join([NAMES[t.dtype]] + [str(s) for s in t.shape])
+    if t.is_complex():
+        t = torch.view_as_real(t.resolve_conj())
     values = t.contiguous().view(-1)
     if t.dtype == torch.float32:
         words = [("%.9g" % v) for v in values.tolist()]
     else:
         words = [text(v) for v in values.tolist()]
-    head = " ".join([NAMES[t.dtype]] + [str(s) for s in t.shape])
     return head + " | " + " ".join(words)
 
 
 def weights(t, salt):
     """A fixed gradient for an output: smooth, no zeros, no symmetry."""
+    if t.is_complex():
+        return torch.view_as_complex(weights(torch.view_as_real(t.detach().resolve_conj()), salt).contiguous())
     n = t.numel()
     w = torch.cos(torch.arange(n, dtype=torch.float64) * 1.7 + 0.3 + salt) + 0.25
     return w.reshape(t.shape).to(t.dtype)
@@ -94,6 +99,9 @@ class Writer:
     def randint(self, low, high, sizes, dtype=torch.int64):
         return torch.randint(low, high, sizes, generator=self.generator).to(dtype)
 
+    def crandn(self, *sizes):
+        return torch.view_as_complex(self.randn(*sizes, 2))
+
     def permutation(self, *sizes, dtype=torch.float32):
         """Distinct values, for operators that pick."""
         n = math.prod(sizes)
@@ -102,7 +110,7 @@ class Writer:
 
     def case(self, op, label, fn, inputs, attrs=(), grad=True, **options):
         """fn(*inputs) gives the outputs. inputs: tensors, Number or None. attrs: (kind, value) pairs. grad=False: PyTorch's gradient is
-        not recorded."""
+        not recorded. fn is not called where the call is to be refused."""
         head = ["case", op, label] + [f"{k}={v}" for k, v in options.items()]
         self.lines.append(" ".join(head))
         for x in inputs:
@@ -123,13 +131,16 @@ class Writer:
             else:
                 self.lines.append(f"attr {kind} {text(value)}")
 
+        if options.get("refused") == "yes":
+            self.lines.append("")
+            return
         constant = str(options.get("constant", "")).split(",")
         leaves = {}
         arguments = []
         for i, x in enumerate(inputs):
             if isinstance(x, Number):
                 arguments.append(x.value)
-            elif x is not None and grad and x.is_floating_point() and str(i) not in constant:
+            elif x is not None and grad and (x.is_floating_point() or x.is_complex()) and str(i) not in constant:
                 leaves[i] = x.clone().requires_grad_(True)
                 arguments.append(leaves[i].clone())  # in-place operators may write it
             else:

@@ -28,6 +28,11 @@ constexpr auto kOurs =
         "batch_norm_backward", "layer_norm_backward", "group_norm_backward", "dropout_backward",
         "roi_align_backward", "rnn_layer", "rnn_layer_backward", "lstm_layer",
         "lstm_layer_backward", "gru_layer", "gru_layer_backward", "lion_step_");
+constexpr auto kComplexRows = ops(
+    "_fft_c2c", "_fft_c2r", "_fft_r2c", "fft_fft", "fft_fft2", "fft_fftfreq", "fft_fftn",
+    "fft_fftshift", "fft_hfft", "fft_ifft", "fft_ifft2", "fft_ifftn", "fft_ifftshift", "fft_ihfft",
+    "fft_irfft", "fft_irfft2", "fft_irfftn", "fft_rfft", "fft_rfft2", "fft_rfftfreq", "fft_rfftn",
+    "complex", "polar", "real", "imag", "view_as_real", "view_as_complex", "conj", "angle");
 constexpr auto kNoDerivative = ops("mish_backward");
 
 constexpr auto kNoHalfKernel =
@@ -68,6 +73,9 @@ constexpr DTypeDifference kDifferences[] = {
     {NotCompared, "", kAny, "gives int64, and there is no dtype to choose", kIndexMakers},
     {NotCompared, "", kIntegers | kBool,
      "PyTorch has no such operator; compared in floating dtypes with its definition", kOurs},
+    {NotCompared, "", kAny,
+     "about complex64, with cases of their own; of float64 they are complex128 in PyTorch",
+     kComplexRows},
     {NoGradient, "", kAny, "PyTorch's own has no derivative", kNoDerivative},
 
     {Accepts, "", kHalves,

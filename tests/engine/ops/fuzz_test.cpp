@@ -7,6 +7,7 @@
 #include "engine/errors.h"
 #include "engine/memory/allocator.h"
 #include "engine/observe/context.h"
+#include "engine/ops/complex.h"
 #include "engine/ops/dispatch.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/reduce.h"
@@ -94,7 +95,7 @@ public:
                 v = like->values[static_cast<std::size_t>(
                     below(static_cast<std::int64_t>(like->values.size())))];
             else
-                v = isFloating(type) ? real() : static_cast<double>(below(9) - 3);
+                v = isDifferentiable(type) ? real() : static_cast<double>(below(9) - 3);
         }
         Tensor t = to(Tensor::from<double>(values, stored), type);
         if (layout == 1)
@@ -149,7 +150,10 @@ private:
 /// Reads what a call gave: a sanitizer sees whether it may.
 void read(const Tensor& t) {
     if (!t.defined() || t.numel() > kReadable) return;
-    t.to_vector();
+    if (is_complex(t))
+        t.to_vector<Complex64>();
+    else
+        t.to_vector();
 }
 
 class FuzzedOperator : public testing::TestWithParam<std::string> {};
@@ -185,7 +189,7 @@ TEST_P(FuzzedOperator, GivesTensorsOrTheEnginesError) {
         const bool backward = op.vjp && !op.inplace && fuzz.oneIn(2);
         std::vector<const Tensor*> pointers;
         for (Tensor& t : inputs) {
-            if (backward && t.defined() && isFloating(t.dtype()) && !t.impl()->wrappedNumber)
+            if (backward && t.defined() && isDifferentiable(t.dtype()) && !t.impl()->wrappedNumber)
                 t = t.detach().set_requires_grad(true);
             pointers.push_back(&t);
         }
@@ -196,7 +200,7 @@ TEST_P(FuzzedOperator, GivesTensorsOrTheEnginesError) {
             for (const Tensor& t : inputs) read(t);
             if (backward && out.count > 0 && out[0].requires_grad() &&
                 out[0].numel() <= kReadable) {
-                sum(out[0]).backward();
+                sum(is_complex(out[0]) ? view_as_real(out[0]) : out[0]).backward();
                 for (const Tensor& t : inputs) {
                     if (t.defined() && t.is_leaf()) read(t.grad());
                 }

@@ -2,6 +2,7 @@
 #include "operator_case.h"
 
 #include "engine/ops/pointwise.h"
+#include "engine/tensor/complex.h"
 #include "engine/tensor/tensor_impl.h"
 
 #include <algorithm>
@@ -139,7 +140,8 @@ private:
             v.values.push_back(std::strtod(word.c_str(), nullptr));
             if (isIntegral(v.dtype)) v.integers.push_back(std::strtoll(word.c_str(), nullptr, 10));
         }
-        if (static_cast<std::int64_t>(v.values.size()) != numelOf(v.sizes)) {
+        const std::int64_t parts = isComplex(v.dtype) ? 2 : 1;
+        if (static_cast<std::int64_t>(v.values.size()) != parts * numelOf(v.sizes)) {
             fail(std::to_string(v.values.size()) + " values for the sizes " + toString(v.sizes));
         }
         return v;
@@ -223,20 +225,35 @@ Tensor makeTensor(const CaseValue& value, Layout layout, std::optional<DType> as
     const DType dtype = as && isFloating(value.dtype) ? *as : value.dtype;
     const Placement p = placementOf(value.sizes, layout);
     const Tensor base = Tensor::empty({p.extent}, dtype);
-    visitEveryDType(dtype, [&]<class T>() {
+    const auto fill = [&]<class T>() {
+        constexpr std::size_t kParts = std::is_same_v<T, Complex64> ? 2 : 1;
         T* data = base.data<T>();
         for (std::int64_t i = 0; i < p.extent; ++i) data[i] = static_cast<T>(77);
         Dims index = Dims::filled(value.sizes.size(), 0);
-        for (std::size_t i = 0; i < value.values.size(); ++i) {
+        for (std::size_t i = 0; i < value.values.size() / kParts; ++i) {
             std::int64_t at = p.offset;
             for (int d = 0; d < index.size(); ++d) at += index[d] * p.strides[d];
-            data[at] = value.integers.empty() ? static_cast<T>(value.values[i])
-                                              : static_cast<T>(value.integers[i]);
+            if constexpr (kParts == 2)
+                data[at] = Complex64(static_cast<float>(value.values[2 * i]),
+                                     static_cast<float>(value.values[2 * i + 1]));
+            else
+                data[at] = value.integers.empty() ? static_cast<T>(value.values[i])
+                                                  : static_cast<T>(value.integers[i]);
             for (int d = index.size() - 1; d >= 0 && ++index[d] == value.sizes[d]; --d)
                 index[d] = 0;
         }
-    });
+    };
+    if (isComplex(dtype))
+        fill.operator()<Complex64>();
+    else
+        visitEveryDType(dtype, fill);
     return makeView(base, value.sizes, p.strides, p.offset);
+}
+
+bool hasComplex(const OperatorCase& c) {
+    const auto complex = [](const CaseValue& v) { return isComplex(v.dtype); };
+    return std::any_of(c.inputs.begin(), c.inputs.end(), complex) ||
+           std::any_of(c.outputs.begin(), c.outputs.end(), complex);
 }
 
 const std::vector<OperatorCase>& operatorCases() {

@@ -15,7 +15,7 @@ struct CaseValue {
     bool number = false;
     DType dtype = DType::F32;
     Dims sizes;
-    std::vector<double> values;
+    std::vector<double> values;          ///< two for a complex number
     std::vector<std::int64_t> integers;  ///< int64 values, which doubles would round
 };
 
@@ -60,6 +60,9 @@ struct OperatorCase {
     Outputs (*function)(const OperatorCase&, const std::vector<Tensor>& inputs) = nullptr;
     int gradOutputs = kMaxOutputs;  ///< gradients flow from the outputs before this one
 };
+
+/// True where complex numbers go in or come out: there is no wider type to take differences in.
+bool hasComplex(const OperatorCase& c);
 
 /// Every case of tests/data/ops/reference_*.txt. Throws std::runtime_error naming file and line of
 /// what it cannot read.

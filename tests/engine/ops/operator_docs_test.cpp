@@ -27,6 +27,8 @@ std::string typesText(const OpDef& op) {
             return "promoted, integers to float32";
         case TypeRule::Floating:
             return "floating";
+        case TypeRule::FloatingOrComplex:
+            return "floating or complex";
         case TypeRule::AsIs:
             break;
     }
