@@ -15,6 +15,8 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <string>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -239,9 +241,18 @@ API int cuCtxDestroy_v2(void*) {
     return 0;
 }
 
+/// A copy for good: a program may free its text right after the call, and CUPTI's records outlive
+/// it.
+const char* kept(const char* text) {
+    static std::mutex mutex;
+    static auto& texts = *new std::set<std::string>;
+    const std::lock_guard lock(mutex);
+    return text ? texts.emplace(text).first->c_str() : nullptr;
+}
+
 // What a program does through NVTX and kineto.
 API void fakeNvtxPush(const char* name, std::uint32_t id) {
-    cupti().emit(fake::markerRecord(name, abi::marker::kBegin, id, now(),
+    cupti().emit(fake::markerRecord(kept(name), abi::marker::kBegin, id, now(),
                                     static_cast<std::uint32_t>(syscall(SYS_gettid))));
     cupti().emit(fake::markerDataRecord(id, 0xFF3070B0U + 0x101010U * (id % 5), id % 3));
 }
@@ -250,7 +261,7 @@ API void fakeNvtxPop(std::uint32_t id) {
                                     static_cast<std::uint32_t>(syscall(SYS_gettid))));
 }
 API void fakeNvtxNameStream(void* stream, const char* name) {
-    cupti().emit(fake::streamNameRecord(streamOf(stream), name));
+    cupti().emit(fake::streamNameRecord(streamOf(stream), kept(name)));
 }
 API void fakeDrop(std::size_t records) { cupti().drop(records); }
 API void fakeTakeOver() { cupti().takeOver(); }
