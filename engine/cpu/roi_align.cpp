@@ -42,8 +42,9 @@ Region regionOf(const RoiAlignShape& s, const T* box) {
     // More samples than this in one bin cannot be meant; the box is off by orders of magnitude.
     const auto samples = [&](double bin) {
         if (s.samplingRatio > 0) return s.samplingRatio;
+        if (!(bin > 0)) return std::int64_t{0};  // NaN too
         return static_cast<std::int64_t>(
-            std::clamp(std::ceil(bin), 0.0, static_cast<double>(kMaxRoiSamples)));
+            std::min(std::ceil(bin), static_cast<double>(kMaxRoiSamples)));
     };
     r.gridRows = samples(r.binHeight);
     r.gridColumns = samples(r.binWidth);

@@ -36,8 +36,10 @@ int checkSameRank(std::string_view op, std::int64_t dim, const Tensor& x, const 
 
 void checkNotLarger(std::string_view op, const Tensor& index, std::string_view what,
                     const Tensor& x, int except) {
-    for (int d = 0; d < std::min(index.dim(), x.dim()); ++d)
-        if (d != except && index.sizes()[d] > x.sizes()[d])
+    // A 0-d tensor counts as one of size 1, and the shorter ones are never read beyond it.
+    const auto sizeOf = [](const Tensor& t, int d) { return d < t.dim() ? t.sizes()[d] : 1; };
+    for (int d = 0; d < std::max(index.dim(), 1); ++d)
+        if (d != except && sizeOf(index, d) > sizeOf(x, d))
             throw ShapeError(message(op, ": index ", index.sizes(), " is larger than ", what, " ",
                                      x.sizes(), " in dimension ", d));
 }

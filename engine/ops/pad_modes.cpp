@@ -41,8 +41,8 @@ Dims paddedSizes(std::string_view op, const Dims& sizes, const Dims& padding, Pa
                 throw ShapeError(message(op, ": padding ", padding, " is too large for dimension ",
                                          d, " of size ", sizes[d]));
         }
-        const std::int64_t left = std::min<std::int64_t>(padding[2 * i], 0) +
-                                  std::min<std::int64_t>(padding[2 * i + 1], 0);
+        const std::int64_t left = checkedAdd(op, std::min<std::int64_t>(padding[2 * i], 0),
+                                             std::min<std::int64_t>(padding[2 * i + 1], 0));
         if (mode == PadMode::Circular && sizes[d] + left < 1)
             throw ShapeError(message(op, ": padding ", padding, " leaves nothing of dimension ", d,
                                      " of size ", sizes[d]));

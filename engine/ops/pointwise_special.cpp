@@ -29,6 +29,10 @@ void inferPolygamma(const OpArgs& args, OutputMetas& out) {
     if (args.attrs.integer(0) < 0)
         throw Error(
             message("polygamma: the order n = ", args.attrs.integer(0), " must not be negative"));
+    constexpr std::int64_t kMost = std::int64_t{1} << 60;  // the gradient takes the next one
+    if (args.attrs.integer(0) > kMost)
+        throw Error(message("polygamma: the order n = ", args.attrs.integer(0), " must be at most ",
+                            kMost));
     inferLikeFirst(args, out);
 }
 void polygammaKernel(const OpArgs& args, std::span<Tensor> outputs) {

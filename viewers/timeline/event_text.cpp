@@ -117,13 +117,16 @@ QList<EventField> eventFields(const TimelineData& data, EventRef event,
                     format::bytes(static_cast<double>(d.bytes) / ns * 1e9) + QStringLiteral("/s");
         fields.append({tr("Read + written"), rate, format::exactBytes(d.bytes)});
     }
-    if (const GpuRelations r = gpuRelations(data, event); !r.work.empty())
+    if (const GpuRelations r = gpuRelations(data, event); !r.work.empty()) {
+        const QString time = format::duration(static_cast<double>(r.deviceNs));
+        const QString count = QString::number(r.work.size());
         fields.append({tr("On the GPU"),
-                       tr("%1 kernels and copies, %2")
-                           .arg((r.workIsCut ? tr("more than %1") : QStringLiteral("%1"))
-                                    .arg(static_cast<qulonglong>(r.work.size())),
-                                format::duration(static_cast<double>(r.deviceNs))),
+                       r.work.size() == 1
+                           ? QStringLiteral("%1, %2").arg(eventTitle(data, r.work.front()), time)
+                       : r.workIsCut ? tr("more than %1 kernels and copies").arg(count)
+                                     : tr("%1 kernels and copies, %2").arg(count, time),
                        {}});
+    }
     if (data.phase(event) != storage::Phase::Other)
         fields.append({tr("Phase"), phaseText(data.phase(event)), {}});
     if (d.step >= 0) fields.append({tr("Step"), format::exactCount(d.step), {}});

@@ -4,6 +4,7 @@
 #include "viewers/common/elided_label.h"
 #include "viewers/common/theme.h"
 
+#include <QFontMetrics>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QScrollArea>
@@ -43,21 +44,22 @@ GpuNoticeBar::GpuNoticeBar(QWidget* parent)
     column->setSpacing(2);
     auto* row = new QHBoxLayout;
     row->setSpacing(8);
-    row->addWidget(m_summary, 1);
+    row->addWidget(m_summary);
     m_toggle->setAutoRaise(true);
     m_toggle->setCheckable(true);
     m_toggle->setText(tr("Details"));
     m_toggle->setAccessibleName(tr("What is known of the GPU record"));
     row->addWidget(m_toggle);
+    row->addStretch(1);
     column->addLayout(row);
     m_list->setTextFormat(Qt::RichText);
     m_list->setWordWrap(true);
+    m_list->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     m_list->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     m_list->setContentsMargins(0, 2, 0, 4);
     m_scroll->setWidget(m_list);
     m_scroll->setWidgetResizable(true);
     m_scroll->setFrameShape(QFrame::NoFrame);
-    m_scroll->setMaximumHeight(kListHeight);
     m_scroll->hide();
     column->addWidget(m_scroll);
     connect(m_toggle, &QToolButton::toggled, m_scroll, &QWidget::setVisible);
@@ -141,6 +143,8 @@ void GpuNoticeBar::restyle() {
     }
     m_list->setFont(theme.smallFont());
     m_list->setText(html);
+    const int wanted = static_cast<int>(lines) * QFontMetrics(theme.smallFont()).lineSpacing() + 12;
+    m_scroll->setFixedHeight(std::min(kListHeight, wanted));
 }
 
 }  // namespace tapescope::viewers

@@ -82,11 +82,10 @@ void workFields(const TimelineData& data, const GpuRelations& r, QList<EventFiel
     }
     const QString first = QString::fromStdString(data.title(r.work.front()));
     const auto n = static_cast<std::int64_t>(r.work.size());
-    const QString more = r.workIsCut ? tr("more than %1").arg(n) : format::exactCount(n);
     fields.append({tr("Started"),
-                   n == 1 && !r.workIsCut
-                       ? QStringLiteral("%1, %2").arg(first, ns(r.deviceNs))
-                       : tr("%1 kernels and copies, %2 in all").arg(more, ns(r.deviceNs)),
+                   r.workIsCut ? tr("more than %1 kernels and copies").arg(n)
+                   : n == 1    ? QStringLiteral("%1, %2").arg(first, ns(r.deviceNs))
+                               : tr("%1 kernels and copies, %2 in all").arg(n).arg(ns(r.deviceNs)),
                    {}});
 }
 

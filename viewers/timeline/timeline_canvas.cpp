@@ -48,7 +48,7 @@ void TimelineCanvas::relayout() {
     const int visible = std::max(1, height() - kRuler);
     // Streams and counters have longer names than the rows of a thread.
     m_gutter = QFontMetrics(Theme::current().smallFont()).averageCharWidth() *
-                   (m_scene.data->groups.empty() ? 15 : 21) +
+                   (m_scene.data->groups.empty() ? 15 : 23) +
                16;
     m_scene.layout =
         TimelineLayout::of(*m_scene.data, m_painter.style().textHeight(), visible, m_folded);
@@ -266,10 +266,10 @@ void TimelineCanvas::paintEvent(QPaintEvent*) {
     painter.translate(area.topLeft());
     paintGrid(painter);
     paintBands(painter);
-    paintFlows(painter);
     paintSelection(painter);
     painter.restore();
     paintGutter(painter);
+    paintFlows(painter);
     paintRuler(painter);
     painter.save();
     painter.translate(area.topLeft());
@@ -287,10 +287,10 @@ void TimelineCanvas::paintVector(QPainter& painter, const QSize& size) {
     m_painter.paintVector(painter, m_scene);
     paintGrid(painter);
     paintBands(painter);
-    paintFlows(painter);
     paintSelection(painter);
     painter.restore();
     paintGutter(painter);
+    paintFlows(painter);
     paintRuler(painter);
 }
 

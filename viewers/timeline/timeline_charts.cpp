@@ -123,7 +123,7 @@ std::vector<StepColumn> stepColumns(const ScalarSeries& curve, const TimeAxis& a
     if (end <= 0) return columns;
     columns.resize(static_cast<std::size_t>(end));
     const double first = stepAt(curve, axis.t0);
-    double level = std::isfinite(first) ? std::max(0.0, first) : 0;
+    double level = first;  // NaN: nothing is known yet
     std::size_t x = 0;
     columns[0] = {level, level};
     const auto advance = [&](std::size_t to) {  // nothing happens until then
@@ -135,8 +135,8 @@ std::vector<StepColumn> stepColumns(const ScalarSeries& curve, const TimeAxis& a
                  if (at < 0 || at >= end || !std::isfinite(value)) return;
                  advance(static_cast<std::size_t>(at));
                  level = value;
-                 columns[x].low = std::min(columns[x].low, level);
-                 columns[x].high = std::max(columns[x].high, level);
+                 columns[x].low = std::fmin(columns[x].low, level);
+                 columns[x].high = std::fmax(columns[x].high, level);
              });
     advance(columns.size());
     return columns;

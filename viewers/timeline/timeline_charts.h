@@ -21,7 +21,8 @@ struct StepColumn {
     double low = 0;
     double high = 0;
 };
-/// One a pixel from the axis' left edge, up to where the data ends. O(pixels · log n).
+/// One a pixel from the axis' left edge, up to where the data ends; NaN before the first point.
+/// O(pixels · log n).
 std::vector<StepColumn> stepColumns(const ScalarSeries& curve, const TimeAxis& axis,
                                     std::int64_t endNs);
 /// Value of a step curve at a time; NaN before its first point.

@@ -62,7 +62,10 @@ QPointF TimelineCanvas::anchor(EventRef event, bool bottom) const {
 void TimelineCanvas::paintFlows(QPainter& p) const {
     if (m_flows.empty() && m_related.empty()) return;
     const Theme& theme = Theme::current();
+    // Over the titles of groups, which lie between host and device.
     p.save();
+    p.setClipRect(rowsArea());
+    p.translate(rowsArea().topLeft());
     p.setBrush(Qt::NoBrush);
     p.setPen(QPen(theme.color(Theme::Accent), 1));
     for (const EventRef event : m_related) {

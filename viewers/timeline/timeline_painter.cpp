@@ -155,6 +155,7 @@ void TimelinePainter::paintMemory(const TimelineScene& scene, int ratio, QPainte
     const QRgb swing =
         Theme::mix(QColor(background), edge, 0.5).rgb();  // between the extremes of a column
     const auto y = [&](double bytes) {
+        if (!(bytes > 0)) return height - 1;  // before the first event too
         return height - 1 - static_cast<int>(std::lround(bytes / peak * (height - 10)));
     };
     if (vector != nullptr) {

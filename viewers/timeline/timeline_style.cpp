@@ -16,6 +16,38 @@ QRgb shaded(const QColor& color, int shade) {
     return color.lighter(kFactors[static_cast<std::size_t>(shade)]).rgb();
 }
 
+/// Eight hues are not enough for ten families, the optimizer and copies have theirs already: the
+/// most frequent ones get pure hues.
+QColor familyColor(profiler::KernelFamily family) {
+    const Theme& theme = Theme::current();
+    const auto dull = [&theme](const QColor& hue) {
+        return Theme::mix(hue, theme.color(Theme::Muted), 0.55);
+    };
+    switch (family) {
+        case profiler::KernelFamily::Matmul:
+            return theme.series(0);
+        case profiler::KernelFamily::Convolution:
+            return theme.series(1);
+        case profiler::KernelFamily::Attention:
+            return theme.series(3);
+        case profiler::KernelFamily::Normalisation:
+            return theme.series(4);
+        case profiler::KernelFamily::Elementwise:
+            return theme.series(6);
+        case profiler::KernelFamily::Reduction:
+            return dull(theme.series(4));
+        case profiler::KernelFamily::Indexing:
+            return dull(theme.series(5));
+        case profiler::KernelFamily::Optimizer:
+            return theme.color(Category::Optimizer);
+        case profiler::KernelFamily::Communication:
+            return Theme::mix(theme.series(3), theme.color(Theme::Text), 0.5);
+        case profiler::KernelFamily::Other:
+            break;
+    }
+    return theme.series(7);
+}
+
 std::uint32_t scatter(std::uint32_t id) { return (id * 2654435761U) >> 16U; }
 
 }  // namespace
@@ -39,19 +71,9 @@ void TimelineStyle::rebuild() {
     }
     for (int s = 0; s < kShades; ++s) {
         const auto shade = static_cast<std::size_t>(s);
-        for (int f = 0; f < profiler::kKernelFamilies; ++f) {
-            const auto family = static_cast<profiler::KernelFamily>(f);
-            // Optimizer kernels look as the optimizer does elsewhere; the last hue of the series is
-            // a grey, for what has no family.
-            QColor color = theme.series(f - 1);
-            if (family == profiler::KernelFamily::Other) color = theme.series(7);
-            if (family == profiler::KernelFamily::Optimizer)
-                color = theme.color(Category::Optimizer);
-            if (family == profiler::KernelFamily::Communication) color = theme.series(6);
-            if (family == profiler::KernelFamily::Indexing)
-                color = Theme::mix(theme.series(3), theme.color(Theme::Muted), 0.5);
-            m_family[static_cast<std::size_t>(f)][shade] = shaded(color, s);
-        }
+        for (int f = 0; f < profiler::kKernelFamilies; ++f)
+            m_family[static_cast<std::size_t>(f)][shade] =
+                shaded(familyColor(static_cast<profiler::KernelFamily>(f)), s);
         m_copy[shade] = shaded(theme.color(Category::Copy), s);
         m_memset[shade] =
             shaded(Theme::mix(theme.color(Category::Copy), theme.color(Theme::Muted), 0.6), s);

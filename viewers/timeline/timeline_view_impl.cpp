@@ -37,7 +37,7 @@
 namespace tapescope::viewers {
 namespace {
 
-/// Which colour is which phase; on a timeline without operators, which family of kernels.
+/// Which colour is which phase of operators, and which family of kernels.
 class PhaseLegend final : public QWidget {
 public:
     explicit PhaseLegend(QWidget* parent) : QWidget(parent) {
@@ -55,7 +55,7 @@ public:
                                               [](const auto& r) { return !isGpu(r.kind); });
         std::set<profiler::KernelFamily> families;
         bool copies = false;
-        if (!operators && shown.gpu && shown.gpu->labels)
+        if (shown.gpu && shown.gpu->labels)
             for (const GpuLabel& label : *shown.gpu->labels) {
                 if (label.kind == storage::GpuEventKind::Kernel) families.insert(label.family);
                 copies = copies || label.kind == storage::GpuEventKind::Memcpy;
@@ -232,7 +232,7 @@ QWidget* TimelineView::Impl::buildToolBar() {
     searchField->setPlaceholderText(TimelineView::tr("Search operators, modules, kernels  /"));
     searchField->setClearButtonEnabled(true);
     searchField->setMaximumWidth(280);
-    searchField->setMinimumWidth(80);
+    searchField->setMinimumWidth(150);
     new SearchKeys(
         searchField, [this](bool forward) { findNext(forward); },
         [this] {

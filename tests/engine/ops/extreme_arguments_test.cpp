@@ -4,8 +4,10 @@
 #include "engine/errors.h"
 #include "engine/observe/context.h"
 #include "engine/ops/dispatch.h"
+#include "engine/ops/indexing.h"
 #include "engine/ops/nn_functional.h"
 #include "engine/ops/pointwise.h"
+#include "engine/ops/pointwise_math.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/shape.h"
 #include "message_of.h"
@@ -51,6 +53,20 @@ TEST(ExtremeArguments, ACorrectionMayBeAnyNumber) {
 TEST(ExtremeArguments, DrawingForNoElementIsNoDivision) {
     EXPECT_EQ(bernoulli(zeros({0, 3})).numel(), 0);
     EXPECT_EQ(bernoulli(transpose(zeros({2, 0, 3}), 0, 2)).numel(), 0);
+}
+
+TEST(ExtremeArguments, AScatterReadsNoFurtherThanItsSource) {
+    const Tensor index = Tensor::from<std::int64_t>({0, 1, 2}, {3});
+    const Tensor x = zeros({4});
+    EXPECT_EQ(test::messageOf<ShapeError>([&] { scatter(x, 0, index, full({}, 1)); }),
+              "scatter: index [3] is larger than source [] in dimension 0");
+    EXPECT_EQ(test::messageOf<ShapeError>([&] { scatter_add(x, 0, index, full({}, 1)); }),
+              "scatter_add: index [3] is larger than source [] in dimension 0");
+}
+
+TEST(ExtremeArguments, AnOrderWithoutEndIsRefused) {
+    EXPECT_EQ(test::messageOf<Error>([&] { polygamma(kMost, ones({2})); }),
+              "polygamma: the order n = 9223372036854775807 must be at most 1152921504606846976");
 }
 
 TEST(ExtremeArguments, MoreMemoryThanTheMachineHasIsRefusedAtOnce) {

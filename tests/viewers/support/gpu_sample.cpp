@@ -110,7 +110,7 @@ constexpr const char* kElementwise =
 
 std::string longName() {
     std::string name = "_ZN7cutlass6KernelI";
-    for (int i = 0; i < 40; ++i) name += "N4gemm6kernel11DefaultGemmE";
+    for (int i = 0; i < 12; ++i) name += "N4gemm6kernel11DefaultGemmE";
     return name + "EEvT_";
 }
 
