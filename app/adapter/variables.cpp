@@ -157,7 +157,7 @@ Json VariableStore::tensorVariable(const std::string& name, const Tensor& tensor
 void VariableStore::appendProperties(Json& out, Entry& entry) const {
     const Tensor& tensor = entry.tensor;
     const TensorStats& stats = statsOf(entry);
-    const auto add = [&](const char* name, const std::string& value) {
+    const auto add = [&](const std::string& name, const std::string& value) {
         out.push_back(plainVariable(name, value));
     };
     add("shape", engine::toString(tensor.sizes()));
@@ -168,10 +168,11 @@ void VariableStore::appendProperties(Json& out, Entry& entry) const {
     add("requires_grad", tensor.requires_grad() ? "true" : "false");
     add("NaN", std::to_string(stats.nanCount));
     add("Inf", std::to_string(stats.infCount));
-    add("min", elementText(stats.min));
-    add("mean", elementText(stats.mean));
-    add("max", elementText(stats.max));
-    add("std", elementText(stats.std));
+    const std::string of = stats.magnitudes ? "|z| " : "";
+    add(of + "min", elementText(stats.min));
+    add(of + "mean", elementText(stats.mean));
+    add(of + "max", elementText(stats.max));
+    add(of + "std", elementText(stats.std));
 }
 
 void VariableStore::appendRows(Json& out, int reference, std::int64_t start, std::int64_t count) {
