@@ -27,7 +27,7 @@ class Packs(unittest.TestCase):
         cls.include = prefix / "include" / "tapescope"
         cls.check(CMAKE, "--install", BUILD, "--component", "dev", "--prefix", str(prefix))
         work = cls.root / "build"
-        cls.check(CMAKE, "-S", f"{SOURCE}/docs/examples/model-pack", "-B", str(work), f"-DCMAKE_PREFIX_PATH={prefix}",
+        cls.check(CMAKE, "-G", "Ninja", "-S", f"{SOURCE}/docs/examples/model-pack", "-B", str(work), f"-DCMAKE_PREFIX_PATH={prefix}",
                   f"-DCMAKE_CXX_COMPILER={COMPILER}", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS=" + " ".join(FLAGS))
         cls.check(CMAKE, "--build", str(work))
         cls.pack = str(work / "my_pack.so")
