@@ -227,6 +227,7 @@ public:
                 return it->second;
             }
         }
+        checkRoomForTables(n);
         auto plan = std::make_shared<const Plan>(n);
         if (n > kLargest) return plan;
         const std::lock_guard lock(m_mutex);
@@ -245,13 +246,11 @@ private:
 }  // namespace
 
 std::shared_ptr<const FftPlan<float>> fftPlan(Int n) {
-    checkRoomForTables(n);
     static PlanCache<FftPlan<float>> cache;
     return cache.of(n);
 }
 
 std::shared_ptr<const RealFftPlan> realFftPlan(Int n) {
-    checkRoomForTables(n);
     static PlanCache<RealFftPlan> cache;
     return cache.of(n);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "profiler/analysis/interval_union.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -11,11 +13,7 @@ namespace tapescope::profiler {
 /// smallest gaps between them are closed: resolutionNs() says up to which size gaps may be missing.
 class IntervalSet final {
 public:
-    struct Interval {
-        std::int64_t beginNs = 0;
-        std::int64_t endNs = 0;
-        friend bool operator==(const Interval&, const Interval&) = default;
-    };
+    using Interval = profiler::Interval;
     explicit IntervalSet(std::size_t limit = 262'144) : m_limit(limit) {}
 
     void add(std::int64_t beginNs, std::int64_t endNs);
@@ -26,10 +24,9 @@ public:
 
 private:
     void merge();
-    void closeGaps();
 
     std::size_t m_limit;
-    std::vector<Interval> m_pieces;
+    IntervalUnion m_union;
     std::vector<Interval> m_pending;
     std::int64_t m_resolutionNs = 0;
 };

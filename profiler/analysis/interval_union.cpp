@@ -29,6 +29,22 @@ std::size_t IntervalUnion::add(std::vector<Interval> batch) {
     return first;
 }
 
+void IntervalUnion::closeGaps(std::int64_t gapNs) {
+    std::size_t last = 0;
+    for (std::size_t i = 1; i < m_intervals.size(); ++i) {
+        // Unsigned: two ends of the axis may be further apart than a signed number holds.
+        const bool near = static_cast<std::uint64_t>(m_intervals[i].beginNs) -
+                              static_cast<std::uint64_t>(m_intervals[last].endNs) <=
+                          static_cast<std::uint64_t>(gapNs);
+        if (near) {
+            m_intervals[last].endNs = m_intervals[i].endNs;
+        } else {
+            m_intervals[++last] = m_intervals[i];
+        }
+    }
+    if (!m_intervals.empty()) m_intervals.resize(last + 1);
+}
+
 std::int64_t IntervalUnion::totalNs() const {
     std::int64_t sum = 0;
     for (const Interval& i : m_intervals) sum += i.endNs - i.beginNs;

@@ -20,6 +20,8 @@ public:
     /// Empty and reversed intervals count for nothing. Returns the index of the first interval that
     /// may have changed. Cost: the batch and what lies after its first interval.
     std::size_t add(std::vector<Interval> batch);
+    /// Joins intervals that are not more than gapNs apart.
+    void closeGaps(std::int64_t gapNs);
     const std::vector<Interval>& intervals() const { return m_intervals; }
     std::int64_t totalNs() const;
     /// Busy time inside [begin, end).

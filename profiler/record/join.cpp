@@ -4,6 +4,7 @@
 #include "profiler/record/allocator_history.h"
 #include "profiler/record/clock_align.h"
 #include "profiler/record/shard_copy.h"
+#include "storage/tape/move_in_place.h"
 #include "storage/tape/reader.h"
 #include "storage/tape/writer.h"
 
@@ -15,7 +16,6 @@
 #include <filesystem>
 #include <map>
 #include <set>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
@@ -206,19 +206,7 @@ std::pair<storage::RunOutcome, std::string> outcomeOf(const std::vector<Source>&
 
 Status publish(const std::string& from, const std::string& to, bool overwrite) {
     if (Status s = checkOutput(to, overwrite); !s.ok()) return s;
-    // A stale write-ahead log beside the name would be replayed into the new file.
-    for (const char* suffix : {"-wal", "-shm"}) unlink((to + suffix).c_str());
-    int rc = 0;
-    if (overwrite) {
-        rc = rename(from.c_str(), to.c_str());
-    } else {
-        rc = renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE);
-        // Not every file system knows it; the check before must then do.
-        if (rc != 0 && (errno == EINVAL || errno == ENOSYS)) rc = rename(from.c_str(), to.c_str());
-    }
-    if (rc == 0) return {};
-    return Status::error("cannot create " + inQuotes(to) + " (" + systemError() +
-                         "): choose another name or place");
+    return storage::moveInPlace(from, to, overwrite);
 }
 
 void removeTape(const std::string& path) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/tape/tape_file.h"
 
+#include "storage/tape/move_in_place.h"
 #include "storage/tape/process_identity.h"
 #include "storage/tape/schema.h"
 
@@ -166,22 +167,6 @@ Status fill(Database& db, const RunInfo& info) {
         if (!s.ok()) return s;
     }
     return all.commit();
-}
-
-Status moveInPlace(const std::string& from, const std::string& to, bool overwrite) {
-    // A stale write-ahead log beside the name would be replayed into the new file.
-    for (const char* suffix : {"-wal", "-shm", "-journal"}) unlink((to + suffix).c_str());
-    int rc = 0;
-    if (overwrite) {
-        rc = rename(from.c_str(), to.c_str());
-    } else {
-        rc = renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE);
-        // Not every file system knows it; the check before must then do.
-        if (rc != 0 && (errno == EINVAL || errno == ENOSYS)) rc = rename(from.c_str(), to.c_str());
-    }
-    if (rc == 0) return {};
-    return Status::error("cannot create " + quoted(to) + " (" + systemError() +
-                         "): choose another name or place");
 }
 
 /// A first read: WAL shows only here whether its shared memory can be had.

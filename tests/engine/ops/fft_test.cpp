@@ -18,11 +18,7 @@
 namespace tapescope::engine {
 namespace {
 
-/// Of an engine error of any type.
-template <class Fn>
-std::string messageOf(const Fn& fn) {
-    return test::messageOf<Error>(fn);
-}
+using test::messageOf;
 
 using Numbers = std::vector<Complex64>;
 using Wide = std::complex<double>;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/errors.h"
+
 #include <gtest/gtest.h>
 #include <string>
 
 namespace tapescope::engine::test {
 
 /// What fn's exception of type E says, without the place in brackets that dispatch adds.
-template <class E, class Fn>
+template <class E = Error, class Fn>
 std::string messageOf(const Fn& fn) {
     try {
         fn();
