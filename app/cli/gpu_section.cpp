@@ -48,6 +48,19 @@ void printRows(const char* title, const std::vector<GpuReport::Row>& rows, std::
     if (rows.size() > top) std::printf("  … and %zu more (--top N)\n", rows.size() - top);
 }
 
+void printGap(const GpuReport::Gap& g, bool first) {
+    std::printf("  %-14s %s at %s, between %s and %s; ", first ? "longest idle" : "",
+                nanosecondsText(static_cast<double>(g.durationNs)).c_str(),
+                nanosecondsText(static_cast<double>(g.startNs)).c_str(),
+                shortened(g.before, 44).c_str(), shortened(g.after, 44).c_str());
+    if (g.call.empty()) {
+        std::printf("no CUDA call meanwhile\n");
+    } else {
+        std::printf("meanwhile %s, %s\n", g.call.c_str(),
+                    nanosecondsText(static_cast<double>(g.callNs)).c_str());
+    }
+}
+
 void printDevice(const GpuReport::Device& d, bool memoryKnown) {
     std::printf("\nGPU %s%s%s\n", d.name.c_str(), d.host.empty() ? "" : " of ", d.host.c_str());
     if (d.lastNs > d.firstNs) {
@@ -62,12 +75,7 @@ void printDevice(const GpuReport::Device& d, bool memoryKnown) {
     } else {
         std::printf("  busy           no work was recorded\n");
     }
-    if (!d.gaps.empty()) std::printf("  longest idle  ");
-    for (const GpuReport::Gap& g : d.gaps) {
-        std::printf(" %s at %s;", nanosecondsText(static_cast<double>(g.durationNs)).c_str(),
-                    nanosecondsText(static_cast<double>(g.startNs)).c_str());
-    }
-    if (!d.gaps.empty()) std::printf("\n");
+    for (const GpuReport::Gap& g : d.gaps) printGap(g, &g == d.gaps.data());
     if (!memoryKnown) {
         std::printf("  peak memory    not known: too many allocations to put in order\n");
     } else if (d.peakBytes > 0) {
@@ -137,7 +145,12 @@ ordered_json gpuJson(const GpuReport& r, std::size_t top) {
     for (const GpuReport::Device& d : r.devices) {
         ordered_json gaps = ordered_json::array();
         for (const GpuReport::Gap& g : d.gaps)
-            gaps.push_back({{"startNs", g.startNs}, {"durationNs", g.durationNs}});
+            gaps.push_back({{"startNs", g.startNs},
+                            {"durationNs", g.durationNs},
+                            {"before", g.before},
+                            {"after", g.after},
+                            {"call", g.call},
+                            {"callNs", g.callNs}});
         devices.push_back({{"name", d.name},
                            {"uuid", d.uuid},
                            {"host", d.host},

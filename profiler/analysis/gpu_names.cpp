@@ -136,4 +136,20 @@ std::string shortKernelName(std::string_view demangled) {
     return name;
 }
 
+std::string gpuSyncText(storage::GpuSyncKind kind) {
+    switch (kind) {
+        case storage::GpuSyncKind::Event:
+            return "waits for event";
+        case storage::GpuSyncKind::StreamWaitsEvent:
+            return "stream waits for event";
+        case storage::GpuSyncKind::Stream:
+            return "waits for stream";
+        case storage::GpuSyncKind::Context:
+            return "waits for the device";
+        case storage::GpuSyncKind::Unknown:
+            break;
+    }
+    return "wait";
+}
+
 }  // namespace tapescope::profiler

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "storage/tape/gpu_records.h"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -32,5 +34,8 @@ KernelFamily kernelFamily(std::string_view name);
 /// "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, …>(int,
 /// …)" -> "vectorized_elementwise_kernel<CUDAFunctor_add>". Never empty unless `demangled` is.
 std::string shortKernelName(std::string_view demangled);
+
+/// "waits for the device"
+std::string gpuSyncText(storage::GpuSyncKind kind);
 
 }  // namespace tapescope::profiler

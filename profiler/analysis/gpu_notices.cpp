@@ -63,6 +63,11 @@ std::string gpuProcessTitle(const storage::GpuProcess& process) {
     return title;
 }
 
+bool countsMissingRecords(const storage::GpuCount& count) {
+    return count.name == "dropped records" || count.name == "records not written" ||
+           count.name == "records above the size cap";
+}
+
 std::vector<GpuNotice> gpuNotices(const GpuRecordFacts& facts) {
     using Kind = GpuNotice::Kind;
     std::vector<GpuNotice> notices;

@@ -42,6 +42,10 @@ struct GpuRecordFacts {
 /// Losses first, then sources that are off, then facts; nothing that is zero.
 std::vector<GpuNotice> gpuNotices(const GpuRecordFacts& facts);
 
+/// True for counts of records that are not on the tape (dropped, not written, above the cap), not
+/// for doubts about those that are.
+bool countsMissingRecords(const storage::GpuCount& count);
+
 /// "python3 train.py · pid 42 · rank 3": the program without its folder, cut to a title's length.
 std::string gpuProcessTitle(const storage::GpuProcess& process);
 

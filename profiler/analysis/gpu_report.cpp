@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/analysis/gpu_report.h"
 
+#include "profiler/analysis/gpu_gaps.h"
 #include "profiler/analysis/interval_set.h"
 
 #include <algorithm>
@@ -87,6 +88,8 @@ public:
         return *work;
     }
     std::vector<GpuReport::Device> finish(std::size_t gaps);
+    /// Of the devices that finish() has given, with their gaps.
+    std::vector<IdleDevice> idle(std::vector<GpuReport::Device>& devices) const;
 
 private:
     using Key = std::tuple<std::string, GpuProcessId, std::uint32_t>;
@@ -120,11 +123,22 @@ std::vector<GpuReport::Device> Devices::finish(std::size_t gaps) {
             if (__builtin_sub_overflow(pieces[i].beginNs, begin, &length)) length = INT64_MAX;
             if (d.gaps.size() == gaps && (gaps == 0 || length <= d.gaps.back().durationNs))
                 continue;
-            d.gaps.push_back({begin, length});
+            d.gaps.push_back({begin, length, {}, {}, {}, 0});
             std::stable_sort(d.gaps.begin(), d.gaps.end(), longer);
             if (d.gaps.size() > gaps) d.gaps.pop_back();
         }
         out.push_back(std::move(d));
+    }
+    return out;
+}
+
+std::vector<IdleDevice> Devices::idle(std::vector<GpuReport::Device>& devices) const {
+    std::vector<IdleDevice> out;
+    auto device = devices.begin();
+    for (const auto& [key, work] : m_work) {
+        IdleDevice& idle = out.emplace_back(IdleDevice{(device++)->gaps, {}});
+        for (const auto& [name, owner] : m_byProcess)
+            if (owner == &work) idle.names.insert(name);
     }
     return out;
 }
@@ -323,6 +337,8 @@ Result<GpuReport> makeGpuReport(storage::TapeReader& tape, std::size_t gaps) {
     Devices work(*devices, *processes);
     if (Status s = readEvents(tape, work, report); !s.ok()) return s;
     report.devices = work.finish(gaps);
+    if (Status s = explainGaps(tape, work.idle(report.devices)); !s.ok() && report.damage.empty())
+        report.damage.push_back(s.message());
     readAllocators(tape, pids, report);
     return report;
 }

@@ -37,6 +37,11 @@ struct GpuReport {
     struct Gap {
         std::int64_t startNs = 0;
         std::int64_t durationNs = 0;
+        std::string before;  ///< the work that ended last before it: a kernel's short name, a copy
+        std::string after;   ///< the work that ended it
+        /// The CUDA call of the device's processes that filled most of it; empty: none was made.
+        std::string call;
+        std::int64_t callNs = 0;  ///< of the gap
     };
     struct Device {
         std::string name;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the check on a GPU runs under the injection library. Prints one JSON line a result; the tape is compared with them
-// by check_tape.py. usage: gpu_check basic|duration|threads|burst|overhead|exit [HOW]
+// by check_tape.py. usage: gpu_check basic|clock|duration|threads|burst|overhead|exit [HOW]|embedded FOLDER
 #include <cuda_runtime.h>
+#include <dlfcn.h>
+#include <nvtx3/nvToolsExt.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -41,6 +43,13 @@ __global__ void spin() {
     while (now - begin < kMicroseconds * 1000ULL);
 }
 
+static double usedMib() {
+    size_t free = 0;
+    size_t total = 0;
+    CK(cudaMemGetInfo(&free, &total));
+    return static_cast<double>(total - free) / (1 << 20);
+}
+
 static void basic() {
     cudaStream_t one = nullptr;
     cudaStream_t two = nullptr;
@@ -59,8 +68,12 @@ static void basic() {
     CK(cudaMemcpyAsync(b, a, kBytes, cudaMemcpyDeviceToDevice, one));
     CK(cudaMemcpyAsync(pinned, b, kBytes, cudaMemcpyDeviceToHost, one));
     CK(cudaMemsetAsync(b, 0, 4096, two));
+    nvtxRangePushA("outer");
+    nvtxRangePushA("inner");
     for (int i = 0; i < 100; ++i) tiny<<<dim3(3, 2, 1), 64, 256, i % 2 ? one : two>>>(a);
+    nvtxRangePop();
     CK(cudaDeviceSynchronize());
+    nvtxRangePop();
     cudaGraph_t graph = nullptr;
     cudaGraphExec_t ready = nullptr;
     CK(cudaStreamBeginCapture(one, cudaStreamCaptureModeThreadLocal));
@@ -72,7 +85,48 @@ static void basic() {
     CK(cudaFree(a));
     CK(cudaFree(b));
     CK(cudaFreeHost(pinned));
-    std::printf("{\"test\":\"basic\"}\n");
+    std::printf("{\"test\":\"basic\",\"addresses\":[%llu,%llu],\"device_used_mib\":%.0f}\n",
+                static_cast<unsigned long long>(reinterpret_cast<size_t>(a)),
+                static_cast<unsigned long long>(reinterpret_cast<size_t>(b)), usedMib());
+}
+
+// Kernels far apart, each between two looks at the host's clock.
+static void clocks() {
+    spin<20><<<1, 1>>>();
+    CK(cudaDeviceSynchronize());
+    std::string around;
+    for (int i = 0; i < 60; ++i) {
+        usleep(20000);
+        const long long before = nowNs();
+        spin<100><<<1, 1>>>();
+        CK(cudaDeviceSynchronize());
+        around += (i ? ",[" : "[") + std::to_string(before) + "," + std::to_string(nowNs()) + "]";
+    }
+    std::printf("{\"test\":\"clock\",\"around\":[%s]}\n", around.c_str());
+}
+
+// The collector inside the program, started late; ids of ours around launches; goes on after it stopped.
+static void embedded(const char* folder) {
+    void* library = dlopen("./libtapescope-gpu-embedded.so", RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        std::printf("{\"test\":\"error\",\"text\":\"no libtapescope-gpu-embedded.so\"}\n");
+        std::exit(3);
+    }
+    const auto start = reinterpret_cast<int (*)(const char*)>(dlsym(library, "tapescopeCheckStart"));
+    const auto push = reinterpret_cast<void (*)(uint64_t)>(dlsym(library, "tapescopeCheckPush"));
+    const auto pop = reinterpret_cast<void (*)()>(dlsym(library, "tapescopeCheckPop"));
+    const auto stop = reinterpret_cast<void (*)()>(dlsym(library, "tapescopeCheckStop"));
+    if (!start(folder)) std::printf("{\"test\":\"error\",\"text\":\"the collector does not trace\"}\n");
+    for (int i = 0; i < 100; ++i) {
+        push(1000 + i);
+        tiny<<<1, 64>>>(nullptr);
+        pop();
+    }
+    CK(cudaDeviceSynchronize());
+    stop();
+    for (int i = 0; i < 50; ++i) inGraph<<<1, 64>>>(nullptr);
+    CK(cudaDeviceSynchronize());
+    std::printf("{\"test\":\"embedded\",\"first\":1000,\"count\":100}\n");
 }
 
 template <int kMicroseconds>
@@ -135,6 +189,8 @@ int main(int argc, char** argv) {
     const std::string test = argc > 1 ? argv[1] : "basic";
     CK(cudaFree(nullptr));
     if (test == "basic") basic();
+    if (test == "clock") clocks();
+    if (test == "embedded") embedded(argc > 2 ? argv[2] : ".");
     if (test == "duration") {
         duration<5>();
         duration<20>();

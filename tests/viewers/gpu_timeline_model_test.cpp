@@ -387,6 +387,41 @@ TEST(GpuTape, ALiveTapeGrows) {
     ASSERT_TRUE(test::waitUntil([&] { return events() == before + 2; })) << "read on";
 }
 
+TEST(GpuTape, RunningOutOfMemoryIsMarkedWithWhatWasAskedForAndWhere) {
+    QTemporaryDir dir;
+    const QString path = dir.filePath(QStringLiteral("gpu.tape"));
+    test::writeGpuSample(path.toStdString(), {.outOfMemoryAt = 1});
+    TapeFollower follower(path.toStdString());
+    follower.poll(TapeSession::All, {});
+    const TimelineData& data = *follower.snapshot().timeline;
+    std::size_t marks = 0;
+    for (const TimelineChart& chart : data.charts) {
+        if (!chart.outOfMemory) continue;
+        EXPECT_EQ(chart.kind, TimelineChart::Kind::Memory);
+        ASSERT_EQ(chart.outOfMemory->size(), 1U);
+        marks += chart.outOfMemory->size();
+        const TimelineChart::OutOfMemory& mark = chart.outOfMemory->front();
+        EXPECT_EQ(mark.askedBytes, 3LL << 30);
+        EXPECT_EQ(mark.freeBytes, 1LL << 30);
+        EXPECT_EQ(mark.site, "train.py:31 forward");
+        EXPECT_GT(mark.timeNs, data.beginNs);
+        EXPECT_LT(mark.timeNs, data.endNs);
+    }
+    EXPECT_EQ(marks, 1U);
+}
+
+TEST(GpuTape, MissingRecordsCountAsLostAndDoubtsDoNot) {
+    QTemporaryDir dir;
+    const QString path = dir.filePath(QStringLiteral("gpu.tape"));
+    test::writeGpuSample(path.toStdString());  // 42 dropped, 3 buffers declined
+    TapeFollower follower(path.toStdString());
+    follower.poll(TapeSession::All, {});
+    EXPECT_EQ(follower.snapshot().lostCount(), 42);
+    ASSERT_EQ(follower.snapshot().losses->size(), 1U);
+    EXPECT_EQ(follower.snapshot().losses->front().what, "GPU records");
+    EXPECT_EQ(follower.snapshot().losses->front().reason, "dropped records");
+}
+
 TEST(GpuTape, AMachineWithoutADriverSaysSo) {
     QTemporaryDir dir;
     const QString path = dir.filePath(QStringLiteral("none.tape"));

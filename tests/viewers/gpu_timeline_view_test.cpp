@@ -207,6 +207,29 @@ TEST_F(GpuTimelineView, ChartsSayTheirNumbers) {
     test::keepShot(*m_view, QStringLiteral("gpu-charts"));
 }
 
+TEST_F(GpuTimelineView, RunningOutOfMemoryIsFlaggedAndSaysItsNumbers) {
+    open({.losses = false, .outOfMemoryAt = 1});
+    const TimelineChart* memory = nullptr;
+    for (const TimelineChart& chart : data().charts)
+        if (chart.outOfMemory) memory = &chart;
+    ASSERT_NE(memory, nullptr);
+    const TimeAxis axis{data().beginNs, static_cast<double>(data().endNs - data().beginNs) / 1000,
+                        1000};
+    const int x = static_cast<int>(axis.x(memory->outOfMemory->front().timeNs));
+    EXPECT_EQ(outOfMemoryText(*memory, axis, x),
+              QStringLiteral(u"PyTorch ran out of memory: 3.22\u00a0GB asked for, 1.07\u00a0GB "
+                             u"free on the device\nat train.py:31 forward"));
+    EXPECT_EQ(outOfMemoryText(*memory, axis, x - 20), QString());
+    QImage image(1280, 760, QImage::Format_RGB32);
+    ASSERT_TRUE(m_view->renderTo(image));
+    int flagged = 0;
+    for (int py = 0; py < image.height(); ++py)
+        for (int px = 0; px < image.width(); ++px)
+            if (image.pixelColor(px, py) == Theme::current().color(Theme::Bad)) ++flagged;
+    EXPECT_GT(flagged, 50);
+    test::keepShot(*m_view, QStringLiteral("gpu-oom"));
+}
+
 TEST_F(GpuTimelineView, BothThemesAndAPictureToKeep) {
     open();
     for (const Theme::Mode mode : {Theme::Mode::Light, Theme::Mode::Dark}) {

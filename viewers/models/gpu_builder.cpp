@@ -14,6 +14,8 @@ using storage::GpuEventKind;
 
 constexpr std::size_t kMaxLabels = 200'000;  // names of a sane run number in the thousands
 constexpr std::size_t kMaxDevices = 256;
+// A program may catch each one and go on; nobody looks at more.
+constexpr std::size_t kMaxOutOfMemory = 10'000;
 constexpr std::size_t kMaxCounters = 1024;
 constexpr const char* kMemoryUsed = "memory used";
 
@@ -32,22 +34,6 @@ RowKind rowKindOf(GpuEventKind kind) {
         default:
             return RowKind::Stream;
     }
-}
-
-std::string syncText(storage::GpuSyncKind kind) {
-    switch (kind) {
-        case storage::GpuSyncKind::Event:
-            return "waits for event";
-        case storage::GpuSyncKind::StreamWaitsEvent:
-            return "stream waits for event";
-        case storage::GpuSyncKind::Stream:
-            return "waits for stream";
-        case storage::GpuSyncKind::Context:
-            return "waits for the device";
-        case storage::GpuSyncKind::Unknown:
-            break;
-    }
-    return "wait";
 }
 
 /// CUPTI's kinds of its own cost: 1, or a number in the upper half.
@@ -155,7 +141,7 @@ std::uint32_t GpuBuilder::labelOf(const GpuEvent& e, const Structure& structure)
             label.text = "memset";
             break;
         case GpuEventKind::Sync:
-            label.text = syncText(storage::gpuSyncKind(e));
+            label.text = profiler::gpuSyncText(storage::gpuSyncKind(e));
             break;
         case GpuEventKind::Overhead:
             label.text = overheadText(e.x[0]);
@@ -236,8 +222,15 @@ void GpuBuilder::append(const std::vector<GpuEvent>& events, const Structure& st
 void GpuBuilder::append(const std::vector<storage::AllocatorEvent>& events) {
     for (const storage::AllocatorEvent& e : events) {
         const DeviceKey device{e.process, e.device};
-        if (m_memory.contains(device) || m_memory.size() < kMaxDevices)
-            m_memory[device].bands.add(e);
+        if (!m_memory.contains(device) && m_memory.size() >= kMaxDevices) continue;
+        Memory& memory = m_memory[device];
+        memory.bands.add(e);
+        if (e.action != storage::AllocatorAction::OutOfMemory || e.timeNs < 0 ||
+            e.timeNs > profiler::GpuActivityBuilder::kLongestNs ||
+            memory.outOfMemory.size() >= kMaxOutOfMemory)
+            continue;
+        memory.outOfMemory.push_back(e);
+        extendRange(e.timeNs, e.timeNs + 1);
     }
 }
 

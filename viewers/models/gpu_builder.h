@@ -63,6 +63,7 @@ private:
         std::array<ScalarSeriesPtr, 3> curves{};
         std::size_t drawn = 0;                       ///< levels in the curves
         std::map<std::uint32_t, std::size_t> fedBy;  ///< counter -> samples taken from it
+        std::vector<storage::AllocatorEvent> outOfMemory;
     };
     struct Samples {
         ScalarSeriesPtr curve;
@@ -81,6 +82,8 @@ private:
 
     void settle();
     void settleMemory(DeviceKey device, Memory& memory);
+    std::vector<TimelineChart::OutOfMemory> outOfMemory(const Memory& memory,
+                                                        const TimelineData& data) const;
     std::vector<storage::GpuProcessId> processes() const;
     void fillProcess(storage::GpuProcessId process, TimelineData& data, GpuView& view,
                      std::set<std::uint32_t>& usedCounters);

@@ -107,6 +107,16 @@ void GpuBuilder::fillThreads(storage::GpuProcessId process, int parent, Timeline
     }
 }
 
+std::vector<TimelineChart::OutOfMemory> GpuBuilder::outOfMemory(const Memory& memory,
+                                                                const TimelineData& data) const {
+    std::vector<TimelineChart::OutOfMemory> out;
+    for (const storage::AllocatorEvent& e : memory.outOfMemory)
+        out.push_back({e.timeNs, e.sizeBytes, e.deviceFreeBytes,
+                       data.structure ? data.structure->name(e.site) : std::string()});
+    std::ranges::stable_sort(out, {}, &TimelineChart::OutOfMemory::timeNs);
+    return out;
+}
+
 void GpuBuilder::fillDevice(DeviceKey device, int parent, TimelineData& data, GpuView& view,
                             std::set<std::uint32_t>& usedCounters) {
     const auto& [process, id] = device;
@@ -173,6 +183,9 @@ void GpuBuilder::fillDevice(DeviceKey device, int parent, TimelineData& data, Gp
         chart.label = "memory";
         chart.unit = "B";
         chart.curves = memory->second.curves;
+        if (!memory->second.outOfMemory.empty())
+            chart.outOfMemory = std::make_shared<const std::vector<TimelineChart::OutOfMemory>>(
+                outOfMemory(memory->second, data));
         if (row != nullptr) chart.limit = static_cast<double>(row->memoryBytes);
         data.charts.push_back(std::move(chart));
         for (const auto& [counter, taken] : memory->second.fedBy)

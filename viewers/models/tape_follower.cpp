@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "viewers/models/tape_follower.h"
 
+#include "profiler/analysis/gpu_notices.h"
 #include "viewers/models/scalar_series.h"
 
 #include <algorithm>
@@ -16,6 +17,18 @@ Status take(storage::Result<T> result, std::shared_ptr<const T>& out) {
     if (!result.ok()) return result.status();
     out = std::make_shared<const T>(std::move(result).value());
     return {};
+}
+
+/// The writer's own and what was lost of GPU records before they reached it.
+storage::Result<std::vector<storage::LossCount>> allLosses(const storage::TapeReader& tape) {
+    auto losses = tape.losses();
+    if (!losses.ok()) return losses;
+    const auto counts = tape.gpuCounts();
+    if (!counts.ok()) return counts.status();
+    for (const storage::GpuCount& count : *counts)
+        if (count.count > 0 && profiler::countsMissingRecords(count))
+            losses->push_back({"GPU records", count.count, count.name});
+    return losses;
 }
 
 }  // namespace
@@ -213,7 +226,7 @@ TapeSession::Parts TapeFollower::poll(TapeSession::Parts interest, const std::st
     if (wants(TapeSession::Log)) {
         if (Status s = table(TapeSession::Log, m_reader->log(), m_snapshot.log); !s.ok())
             return finish(s, m_snapshot.loading);
-        if (Status s = table(TapeSession::Log, m_reader->losses(), m_snapshot.losses); !s.ok())
+        if (Status s = table(TapeSession::Log, allLosses(*m_reader), m_snapshot.losses); !s.ok())
             return finish(s, m_snapshot.loading);
     }
     if (wants(TapeSession::Events) && !stop.stop_requested())

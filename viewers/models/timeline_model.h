@@ -87,6 +87,15 @@ struct TimelineChart {
     /// is taken (the first two null without an allocator history). Counter: [0] alone. Step curves
     /// over time in ns.
     std::array<ScalarSeriesPtr, 3> curves{};
+    /// Memory: when PyTorch's allocator gave up.
+    struct OutOfMemory {
+        std::int64_t timeNs = 0;
+        std::int64_t askedBytes = 0;
+        std::int64_t freeBytes = 0;  ///< on the device
+        std::string site;            ///< "train.py:31 forward"; may be empty
+        friend bool operator==(const OutOfMemory&, const OutOfMemory&) = default;
+    };
+    std::shared_ptr<const std::vector<OutOfMemory>> outOfMemory;  ///< by time; null: never
     double limit = 0;  ///< the scale's end where it is known (100 %, the device's memory), else 0
 };
 

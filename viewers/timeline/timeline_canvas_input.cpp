@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "viewers/timeline/timeline_canvas.h"
+#include "viewers/timeline/timeline_charts.h"
 
 #include <QContextMenuEvent>
 #include <QGuiApplication>
@@ -336,6 +337,9 @@ bool TimelineCanvas::event(QEvent* event) {
     if (help->pos().y() >= kRuler) {
         if (const GroupPlace* title = m_scene.layout.groupAt(y))
             text = QString::fromStdString(m_scene.data->groups[title->group].tip);
+        const int x = help->pos().x() - rowsArea().left();
+        if (const ChartPlace* chart = m_scene.layout.chartAt(y); chart != nullptr && x >= 0)
+            text = outOfMemoryText(m_scene.data->charts[chart->chart], m_scene.axis, x);
         const int row = m_scene.layout.rowAt(y);
         if (text.isEmpty() && help->pos().x() < m_gutter && row >= 0)
             text = QString::fromStdString(

@@ -99,7 +99,60 @@ void paintCurves(QPainter& p, const TimelineScene& scene, const TimelineChart& c
     }
 }
 
+/// Lines where PyTorch's allocator gave up; those that lie close share a flag.
+void paintOutOfMemory(QPainter& p, const TimelineScene& scene, const TimelineChart& chart,
+                      QRect area) {
+    if (!chart.outOfMemory) return;
+    const Theme& theme = Theme::current();
+    const QColor color = theme.color(Theme::Bad);
+    const QFontMetrics metrics(p.font());
+    const auto& all = *chart.outOfMemory;
+    const auto x = [&scene](const TimelineChart::OutOfMemory& mark) {
+        return static_cast<int>(std::lround(scene.axis.x(mark.timeNs)));
+    };
+    const auto shown = [&](std::int64_t t) {
+        return std::ranges::lower_bound(all, t, {}, &TimelineChart::OutOfMemory::timeNs);
+    };
+    const auto end = shown(scene.axis.t1());
+    for (auto mark = shown(scene.axis.t0); mark != end;) {
+        const int at = x(*mark);
+        const auto first = mark;
+        const int flag = metrics.horizontalAdvance(QStringLiteral("OOM 000")) + 8;
+        for (; mark != end && x(*mark) < at + flag; ++mark)
+            p.fillRect(QRect(x(*mark), area.top(), 2, area.height()), color);
+        const auto count = mark - first;
+        const QString text =
+            count == 1 ? QStringLiteral("OOM")
+                       : QStringLiteral("OOM %1").arg(format::count(static_cast<double>(count)));
+        const int width = metrics.horizontalAdvance(text) + 8;
+        const QRect box(at + width > area.right() ? at + 2 - width : at, area.top(), width,
+                        metrics.height());
+        p.fillRect(box, color);
+        p.setPen(theme.color(Theme::Panel));
+        p.drawText(box, Qt::AlignCenter, text);
+    }
+}
+
 }  // namespace
+
+QString outOfMemoryText(const TimelineChart& chart, const TimeAxis& axis, int x) {
+    if (!chart.outOfMemory) return {};
+    constexpr double kReach = 5;
+    const TimelineChart::OutOfMemory* nearest = nullptr;
+    double distance = kReach;
+    for (const TimelineChart::OutOfMemory& mark : *chart.outOfMemory) {
+        const double d = std::abs(axis.x(mark.timeNs) - x);
+        if (d > distance) continue;
+        distance = d;
+        nearest = &mark;
+    }
+    if (nearest == nullptr) return {};
+    QString text = tr("PyTorch ran out of memory: %1 asked for, %2 free on the device")
+                       .arg(format::bytes(static_cast<double>(nearest->askedBytes)),
+                            format::bytes(static_cast<double>(nearest->freeBytes)));
+    if (!nearest->site.empty()) text += tr("\nat %1").arg(QString::fromStdString(nearest->site));
+    return text;
+}
 
 QString memoryBandText(int band) {
     return band == 0   ? tr("PyTorch, in use")
@@ -172,6 +225,7 @@ void paintChart(QPainter& p, const TimelineScene& scene, const ChartPlace& place
         paintBusy(p, scene, chart.busy, area, style);
     } else {
         paintCurves(p, scene, chart, area, style);
+        paintOutOfMemory(p, scene, chart, area);
     }
 }
 

@@ -39,6 +39,10 @@ QString chartSummary(const TimelineData& data, const TimelineChart& chart, TimeR
 /// Values at a time, a line each; empty where there are none.
 QStringList chartValues(const TimelineChart& chart, std::int64_t t, double nsPerPx);
 
+/// When PyTorch ran out of memory, if that was within a few pixels of x: what was asked for, where,
+/// how much was free; else empty.
+QString outOfMemoryText(const TimelineChart& chart, const TimeAxis& axis, int x);
+
 /// Bottom to top; index of TimelineChart::curves.
 QString memoryBandText(int band);
 QColor memoryBandColor(int band);

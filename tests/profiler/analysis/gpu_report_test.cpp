@@ -98,19 +98,24 @@ TEST(GpuReport, CountsTimesIdleGapsMemoryAndLosses) {
         // Busy 100..200 (two that overlap), 1000..1100 by the other process, 5000..5100.
         auto other = event(GpuEventKind::Kernel, 2, 1000, 100);
         other.device = 3;
+        const NameId gemm = tape->name("_Z4gemmPKfS0_Pfi");
+        const NameId up = tape->name("host to device");
+        other.name = gemm;
+        auto last = event(GpuEventKind::Memcpy, 1, 5000, 100);
+        last.x[0] = static_cast<std::uint32_t>(GpuCopyKind::HostToDevice);
+        auto wait = event(GpuEventKind::RuntimeApi, 1, 300, 4000);
+        wait.name = tape->name("cudaStreamSynchronize");
+        auto elsewhere = event(GpuEventKind::RuntimeApi, 9, 0, 6000);  // does not use the device
         auto untimed = event(GpuEventKind::Kernel, 1, 0, 0);
         untimed.flags = kGpuNoTime;
-        tape->gpuEvents({event(GpuEventKind::Memcpy, 1, 5000, 100), other, untimed,
-                         event(GpuEventKind::Kernel, 1, 100, 60),
-                         event(GpuEventKind::Kernel, 1, 150, 50),
-                         event(GpuEventKind::RuntimeApi, 1, 300, 4000),
+        tape->gpuEvents({last, other, untimed, elsewhere, event(GpuEventKind::Kernel, 1, 100, 60),
+                         event(GpuEventKind::Kernel, 1, 150, 50), wait,
+                         event(GpuEventKind::Sync, 1, 400, 3000),
                          memory(GpuEventKind::MemFree, 40, 0xA, 0),
                          memory(GpuEventKind::MemAlloc, 10, 0xA, 1000),
                          memory(GpuEventKind::MemAlloc, 20, 0xB, 500),
                          memory(GpuEventKind::MemAlloc, 50, 0xC, 700),
                          memory(GpuEventKind::MemFree, 60, 0xF, 9999)});
-        const NameId gemm = tape->name("_Z4gemmPKfS0_Pfi");
-        const NameId up = tape->name("host to device");
         tape->gpuSummary({{1, 0, GpuEventKind::Kernel, gemm, 2, 110, 50, 60, 0},
                           {2, 3, GpuEventKind::Kernel, gemm, 1, 100, 100, 100, 0},
                           {1, 0, GpuEventKind::Kernel, tape->name("relu"), 3, 90, 30, 30, 0},
@@ -153,7 +158,14 @@ TEST(GpuReport, CountsTimesIdleGapsMemoryAndLosses) {
     ASSERT_EQ(d.gaps.size(), 2U);
     EXPECT_EQ(d.gaps[0].startNs, 1100);
     EXPECT_EQ(d.gaps[0].durationNs, 3900);
+    EXPECT_EQ(d.gaps[0].before, "gemm");
+    EXPECT_EQ(d.gaps[0].after, "copy host to device");
+    EXPECT_EQ(d.gaps[0].call, "cudaStreamSynchronize");
+    EXPECT_EQ(d.gaps[0].callNs, 3200);  // of its 4000, 300 to 1100 lie before
     EXPECT_EQ(d.gaps[1].durationNs, 800);
+    EXPECT_EQ(d.gaps[1].before, "kernel");  // one without a name
+    EXPECT_EQ(d.gaps[1].after, "gemm");
+    EXPECT_EQ(d.gaps[1].callNs, 700);
     EXPECT_EQ(d.peakBytes, 1500);
     EXPECT_EQ(d.peakNs, 20);
     ASSERT_EQ(r.losses.size(), 1U);

@@ -104,15 +104,21 @@ TEST_F(Injected, ADriverWithoutAGpuIsSaid) {
 
 TEST_F(Injected, TheScriptForGpuMachinesReadsSuchATape) {
     EXPECT_EQ(record({target(), "exit", "100"}).ending.status(), 0);
-    const auto check = [&](int kernels) {
-        std::ofstream(m_dir.file("said")) << R"({"test":"exit","kernels":)" << kernels << "}\n";
+    const auto check = [&](const std::string& said) {
+        std::ofstream(m_dir.file("said")) << said << "\n";
         const std::string command =
-            "python3 '" TAPESCOPE_SOURCE_DIR "/scripts/gpu/check_tape.py' '" + m_dir.file("said") +
-            "' '" + m_dir.path() + "' > '" + m_dir.file("log") + "'";
+            "TAPESCOPE_GPU_EVENTS='" TAPESCOPE_GPU_EVENTS "' python3 '" TAPESCOPE_SOURCE_DIR
+            "/scripts/gpu/check_tape.py' '" +
+            m_dir.file("said") + "' '" + m_dir.path() + "' > '" + m_dir.file("log") + "'";
         return std::system(command.c_str());
     };
-    EXPECT_EQ(check(105), 0);
-    EXPECT_NE(check(106), 0);
+    EXPECT_EQ(check(R"({"test":"exit","kernels":105})"), 0);
+    EXPECT_NE(check(R"({"test":"exit","kernels":106})"), 0);
+    // Single events: order of calls and kernels, no overlap in a stream, sizes of allocations.
+    EXPECT_EQ(check(R"({"test":"torch","how":"20","segments":[]})"), 0);
+    EXPECT_NE(check(R"({"test":"torch","how":"20","segments":[[1,2]]})"), 0);
+    EXPECT_NE(check(R"({"test":"clock","around":[[1,2]]})"), 0);
+    EXPECT_NE(check(""), 0);  // a program that said nothing
 }
 
 TEST_F(Injected, TheLibraryNeedsAnOldCLibraryOnly) {

@@ -314,6 +314,16 @@ private:
             add(storage::AllocatorAction::FreeCompleted,
                 (1ULL << 44U) + static_cast<std::uint64_t>(i), 96 << 20,
                 begin + 20'000 + (24 - i) * length / 26);
+        if (number == m_options.outOfMemoryAt) {
+            storage::AllocatorEvent e;
+            e.timeNs = begin + 20'000 + 12 * length / 26;
+            e.sizeBytes = 3LL << 30;
+            e.deviceFreeBytes = 1LL << 30;
+            e.process = 1;
+            e.site = m_writer.name("train.py:31 forward");
+            e.action = storage::AllocatorAction::OutOfMemory;
+            history.push_back(e);
+        }
         m_writer.allocatorEvents(std::move(history));
     }
     void counters(std::int64_t begin) {

@@ -16,6 +16,7 @@ struct GpuSampleOptions {
     bool losses = true;       ///< drops, declined buffers, a clock step
     bool counters = true;     ///< NVML
     bool memory = true;       ///< PyTorch's allocator history and driver allocations
+    int outOfMemoryAt = -1;   ///< PyTorch runs out of memory in the middle of this step
     bool longNames = true;    ///< one kernel of some hundred letters
     std::size_t kernels = 0;  ///< more kernels than a step has, to make a tape big
     bool seal = true;

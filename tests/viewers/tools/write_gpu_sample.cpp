@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Writes the tapes of the GPU timeline's pictures:
-//   write_gpu_sample TAPE [step|operators|big|none]
+//   write_gpu_sample TAPE [step|operators|big|oom|none]
 #include "support/gpu_sample.h"
 
 #include <cstdio>
@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
     }
     GpuSampleOptions options;
     options.operators = what == "operators";
+    if (what == "oom") options.outOfMemoryAt = 2;
     if (what == "big") options.kernels = 500'000;
     writeGpuSample(argv[1], options);
     return 0;
