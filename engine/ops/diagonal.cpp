@@ -216,6 +216,7 @@ constexpr OpDef scatterRow(std::string_view name, std::span<const AttrDef> attrs
             .attrs = attrs,
             .infer = inferInto<plan, row>,
             .vjp = vjp,
+            .native = kEveryType,
             .kernels = {intoKernel<plan>}};
 }
 

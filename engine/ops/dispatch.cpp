@@ -8,6 +8,7 @@
 #include "engine/cpu/copy.h"
 #include "engine/errors.h"
 #include "engine/observe/context.h"
+#include "engine/ops/checks.h"
 #include "engine/ops/convert_call.h"
 #include "engine/ops/linalg_error.h"
 #include "engine/ops/pointwise.h"
@@ -165,6 +166,12 @@ public:
             const DType candidate = k == 2 && isFloating(byRank[k]) ? DType::F32 : byRank[k];
             const bool meetsDouble = (k < 2 && doubles[k]) || (any && result == DType::F64);
             const bool decided = op.inplace || (any && isComplex(result));
+            // Only a number's category counts: beside 16-bit floats it gives complex32.
+            if (isComplex(candidate) && any && isReducedFloating(result) && !decided)
+                throw DTypeError(message(op.name, ": ", result,
+                                         " and a complex number would give complex32, which there "
+                                         "is not; convert the ",
+                                         result, " tensor with to(x, DType::F32)"));
             if (isComplex(candidate) && meetsDouble && !decided)
                 throw DTypeError(std::string(op.name) +
                                  ": float64 and complex64 would give complex128, which there is "

@@ -204,7 +204,9 @@ Tensor shifted(const OpArgs& a, Site site) {
     } else {
         for (int d = 0; d < x.dim(); ++d) dims.push_back(d);
     }
-    if (x.dim() == 0 || dims.empty()) return clone(x, site);
+    if (dims.empty())
+        throw ShapeError(
+            message(name.view(), ": there is no dimension to shift, the input is ", x.sizes()));
     Dims shifts;
     for (const std::int64_t d : dims)
         shifts.push_back((x.sizes()[static_cast<int>(d)] + (inverse ? 1 : 0)) / 2);

@@ -21,8 +21,8 @@ namespace {
 using cpu::RoiAlignShape;
 
 void checkBoxes(std::string_view op, std::string_view what, const Tensor& boxes) {
-    if (boxes.dtype() == DType::Bool)
-        throw DTypeError(message(op, ": ", what, " must be numbers, not bool"));
+    if (boxes.dtype() == DType::Bool || isComplex(boxes.dtype()))
+        throw DTypeError(message(op, ": ", what, " must be real numbers, not ", boxes.dtype()));
     if (boxes.dim() != 2 || boxes.size(1) != 4)
         throw ShapeError(
             message(op, ": ", what, " ", boxes.sizes(), " must be [N, 4] of (x1, y1, x2, y2)"));

@@ -71,6 +71,9 @@ Tensor covOf(const OpArgs& a, Site site) {
     if (a[0].dim() > 2)
         throw ShapeError(message("cov: input ", a[0].sizes(), " must have at most 2 dimensions"));
     if (a[0].dtype() == DType::Bool) throw DTypeError("cov: bool values have no covariance");
+    if (isComplex(a[0].dtype()))
+        throw DTypeError(
+            "cov: complex64 is not supported, there are no products of complex matrices");
     const Tensor given = isFloating(a[0].dtype()) ? a[0] : to(a[0], DType::F32, site);
     const Tensor x = given.dim() < 2 ? reshape(given, {1, given.numel()}, site) : given;
     const std::int64_t observations = x.size(1);

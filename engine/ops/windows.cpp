@@ -4,6 +4,7 @@
 #include "engine/cpu/dense.h"
 #include "engine/cpu/window_kernels.h"
 #include "engine/ops/checks.h"
+#include "engine/ops/complex.h"
 #include "engine/ops/composite.h"
 #include "engine/ops/dispatch.h"
 #include "engine/ops/nn_attrs.h"
@@ -68,10 +69,15 @@ ViewPlan planUnfold(const OpArgs& a) {
     plan.strides.push_back(x.dim() == 0 ? 1 : x.strides()[dim]);
     return plan;
 }
+/// The gradient that row gives; of complex numbers part by part.
+Tensor backwardOf(const OpDef& row, const Tensor& grad, const Attrs& attrs) {
+    if (!is_complex(grad)) return call1(row, {&grad}, attrs, {});
+    return complex(backwardOf(row, real(grad), attrs), backwardOf(row, imag(grad), attrs));
+}
 void vjpUnfold(const VjpArgs& v, std::span<Tensor> grads) {
     const Attrs& at = v.attrs;
-    grads[0] = call1(kUnfoldBackward, {&v.grad()},
-                     Attrs(v.meta(0).sizes, at.integer(0), at.integer(1), at.integer(2)), {});
+    grads[0] = backwardOf(kUnfoldBackward, v.grad(),
+                          Attrs(v.meta(0).sizes, at.integer(0), at.integer(1), at.integer(2)));
 }
 void inferUnfoldBackward(const OpArgs& a, OutputMetas& out) {
     const Dims& sizes = a.attrs.dims(0);
@@ -137,8 +143,8 @@ void vjpAsStrided(const VjpArgs& v, std::span<Tensor> grads) {
     }
     const std::int64_t offset = optionalInt(v.attrs, 2).value_or(x.storage_offset());
     grads[0] =
-        call1(kAsStridedBackward, {&v.grad()},
-              Attrs(x.sizes(), x.strides(), x.storage_offset(), v.attrs.dims(1), offset), {});
+        backwardOf(kAsStridedBackward, v.grad(),
+                   Attrs(x.sizes(), x.strides(), x.storage_offset(), v.attrs.dims(1), offset));
 }
 void inferAsStridedBackward(const OpArgs& a, OutputMetas& out) {
     const Attrs& at = a.attrs;
