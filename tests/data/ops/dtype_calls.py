@@ -95,7 +95,7 @@ def random():
         made(name, ("", lambda t, f=fn, a=attrs: (lambda x: f(x.detach().clone()), [sample(t)], a)), **o)
     made("normal", ("", lambda t: (lambda m, s: torch.normal(m, s), [sample(t), sample(t)], [])), **o)
     # F.dropout refuses what it cannot scale; the kept elements are those of our generator.
-    made("dropout", ("", lambda t: (lambda x: (F.dropout(x, 0.5, True), x > 0), [sample(t)], [("float", 0.5), ("bool", True)])), **o)
+    made("dropout", ("", lambda t: (lambda x: (F.dropout(x, 0.5, True), x != 0), [sample(t)], [("float", 0.5), ("bool", True)])), **o)
 
 
 def in_place():
@@ -234,6 +234,20 @@ def attention():
     made("scaled_dot_product_attention_backward", ("", backward))
 
 
+def complex_numbers():
+    frequencies = lambda name: lambda t: (lambda: getattr(torch.fft, name)(5, 0.5, dtype=t), [],
+                                          [("int", 5), ("float", 0.5), ("dtype", t)])
+    for name in ("fftfreq", "rfftfreq"):
+        made("fft_" + name, ("", frequencies(name)))
+    special("_fft_c2c", "_fft_r2c", "_fft_c2r", forms=False)  # ours want sizes checked by the functions that call them
+    for name in ("fft", "ifft", "irfft", "hfft"):
+        special("fft_" + name, labels=["complex_5", "shorter", "middle_longer"])
+    for name in ("rfft", "ihfft"):
+        special("fft_" + name, labels=["real_5", "shorter", "middle_longer"])
+    for name in ("fftn", "ifftn", "rfftn", "irfftn", "fft2", "ifft2", "rfft2", "irfft2"):
+        special("fft_" + name, labels=["plain", "negative_dims", "turned_dims"])
+
+
 creation()
 conversion()
 random()
@@ -244,3 +258,4 @@ definitions()
 optimisers()
 indexing()
 attention()
+complex_numbers()

@@ -6,13 +6,16 @@
 
 The calls are those of cases_<family>.py: of each operator a small one (and an empty one, a 0-d one and one with a number, where
 there are), with its values rounded to what bfloat16 holds, so that every floating type gets the same, or made small integers or
-flags. dtype_calls.py says where the first suitable call is not the one to take. tests/engine/ops/operator_dtypes_test.cpp reads
-the files and fails for an operator that lacks a dtype. functions_<part>_dtypes.txt are
-the same for functions_<part>.py, where PyTorch takes the dtype. The format is that of make_reference.py and
+flags; complex numbers get an imaginary part besides. dtype_calls.py says where the first suitable call is not the one to take.
+tests/engine/ops/operator_dtypes_test.cpp reads the files and fails for an operator that lacks a dtype.
+functions_<part>_dtypes.txt are the same for functions_<part>.py, where PyTorch takes the dtype. The detection operators need
+torchvision. The format is that of make_reference.py and
 
     option dtype=f16      the dtype the case is about
     option form=mixed     operands of two dtypes; form=index, form=mask: indices or a mask of dtype
-    option refused=yes    PyTorch refuses; its words are the comment above (refused=value: a number that the dtype cannot hold)
+    option refused=yes    PyTorch refuses; its words are the comment above (refused=value: a number that the dtype cannot hold;
+                          refused=sizes: not the dtype; refused=type: it gives complex128 or complex32, or compares in them,
+                          which there are not here)
     option values=no      sizes and dtypes only (random numbers)
     given2 INDEX ...      second order: the gradient given to the gradient of input INDEX
     gin2 INDEX ...        and what it gives for input INDEX
@@ -30,11 +33,24 @@ HERE = reference.HERE
 Number = reference.Number
 DTYPES = [torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.int16, torch.int8,
           torch.uint8, torch.bool]
+C64 = torch.complex64
+SWEPT = DTYPES + [C64]
 MIXED = [(torch.float32, torch.float64), (torch.float16, torch.bfloat16), (torch.int64, torch.float16), (torch.uint8, torch.int8),
          (torch.bool, torch.int32), (torch.float32, torch.int64)]
 SCALAR = [(torch.float32, torch.float64), (torch.float16, torch.float32), (torch.bfloat16, torch.int64), (torch.int8, torch.int64),
           (torch.uint8, torch.float64), (torch.bool, torch.int16), (torch.int32, torch.bool)]
+MIXED_COMPLEX = [pair for t in [torch.float32] + DTYPES[:1] + DTYPES[2:] for pair in ((C64, t), (t, C64))]
+# A number that promotes like another that is there is left out.
+SCALAR_COMPLEX = [(C64, t) for t in (torch.float64, torch.float16, torch.int64, torch.bool)] + [(t, C64) for t in DTYPES]
 DIGITS = {torch.float32: 9, torch.float16: 5, torch.bfloat16: 4}
+
+
+class NoSuchType(Exception):
+    """A result of a dtype that there is not here."""
+
+
+def differentiable(x):
+    return x.is_floating_point() or x.is_complex()
 
 
 class Call:
@@ -98,6 +114,8 @@ class Collector(reference.Writer):
         self.family, self.calls = family, calls
 
     def case(self, op, label, fn, inputs, attrs=(), grad=True, **options):
+        if fn is None:  # a refused call
+            return
         fn = rebuilt(plain(fn), lambda t: t)
         inputs = [x.clone() if torch.is_tensor(x) else x for x in inputs]
         self.calls.setdefault(op, []).append(Call(self.family, op, label, fn, inputs, attrs, grad, options))
@@ -105,7 +123,8 @@ class Collector(reference.Writer):
 
 def collect(name="cases_*"):
     calls = {}
-    for script in sorted(HERE.glob(name + ".py")):
+    # cases_complex.py has calls of other families' operators, too.
+    for script in sorted(HERE.glob(name + ".py"), key=lambda path: (path.stem == "cases_complex", path)):
         if script.stem == "cases_dtypes":
             continue
         spec = importlib.util.spec_from_file_location(script.stem, script)
@@ -118,7 +137,7 @@ def collect(name="cases_*"):
 
 def value_positions(call):
     """The inputs whose dtype the operator is about: not indices and masks beside them."""
-    for kind in (torch.is_floating_point, lambda x: x.dtype == torch.int64, lambda x: x.dtype == torch.bool):
+    for kind in (differentiable, lambda x: x.dtype == torch.int64, lambda x: x.dtype == torch.bool):
         found = [i for i, x in enumerate(call.inputs) if torch.is_tensor(x) and kind(x)]
         if found:
             return found
@@ -126,7 +145,7 @@ def value_positions(call):
 
 
 def usable(call):
-    numbers = [x for x in call.tensors() if x.is_floating_point()]
+    numbers = [x for x in call.tensors() if differentiable(x)]
     return call.numel() > 0 and all(x.isfinite().all() for x in numbers) and call.label not in ("specials", "range", "long")
 
 
@@ -138,15 +157,22 @@ def main_call(calls):
     """The smallest that is more than one number."""
     fitting = [c for c in calls if usable(c) and not any(isinstance(x, Number) for x in c.inputs) and
                all(x.numel() > 0 for x in c.tensors())]
-    floats = [c for c in fitting if any(x.is_floating_point() for x in c.tensors())]
+    floats = [c for c in fitting if any(differentiable(x) for x in c.tensors())]
     fitting = floats or fitting
     fitting = [c for c in fitting if c.grad] or fitting
     some = [c for c in fitting if max([x.numel() for x in c.tensors()], default=0) >= 4 and c.numel() <= 80]
     return min(some or fitting or calls, key=lambda c: c.numel())
 
 
-def cast(x, dtype, nonzero=False, exact=False, shift=False):
+def cast(x, dtype, nonzero=False, exact=False, shift=False, salt=0):
     """x in dtype: floats that bfloat16 holds (unless exact), integers of the same sign and up to 11, flags of the positive ones."""
+    if dtype.is_complex and not x.is_complex():
+        return torch.complex(cast(x, torch.float32, exact=exact), given(torch.empty(x.shape), salt + 1))
+    if x.is_complex():
+        parts = torch.view_as_real(x.resolve_conj())
+        if dtype.is_complex:
+            return torch.view_as_complex(cast(parts, torch.float32, exact=exact).contiguous())
+        x = parts.select(-1, 0)
     if exact:
         return x.to(dtype)
     if dtype.is_floating_point:
@@ -164,6 +190,8 @@ def cast(x, dtype, nonzero=False, exact=False, shift=False):
 
 
 def short(t):
+    if t.dtype not in reference.NAMES:
+        raise NoSuchType("gives " + str(t.dtype).removeprefix("torch."))
     if t.dtype not in DIGITS:
         return reference.tensor_text(t)
     if t._is_zerotensor():
@@ -174,6 +202,8 @@ def short(t):
 
 def given(t, salt):
     """A gradient for t: eighths, so that every type holds them, without zeros."""
+    if t.is_complex():
+        return torch.complex(given(t.real, salt), given(t.imag, salt + 4))
     n = torch.arange(t.numel(), dtype=torch.float64)
     return (((n * 5 + 3 * salt) % 11 - 5) / 4 + 0.125).reshape(t.shape).to(t.dtype)
 
@@ -195,8 +225,7 @@ class Writer:
             if x is None:
                 yield "in none"
             elif isinstance(x, Number):
-                kind = "number-i64" if isinstance(x.value, int) else "number-f64"
-                yield f"in {kind} | {reference.text(x.value)}"
+                yield reference.number_text(x.value)
             else:
                 yield "in " + short(x)
         for kind, value in call.attrs:
@@ -209,27 +238,41 @@ class Writer:
             else:
                 yield f"attr {kind} {reference.text(value)}"
 
-    def write(self, call, label, dtype, skip=False, **options):
+    def write(self, call, label, dtype, skip=False, sizes=False, **options):
+        """skip: leave out what PyTorch refuses; sizes: it does because of the sizes. Gives whether it takes the call."""
         try:
-            lines = list(self.results(call))
-        except (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError) as error:
+            lines = self.recorded(call)
+        except (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError, NoSuchType) as error:
             words = str(error).split("\n")[0][:120]
             if skip:
                 return False
             if "ZeroDivision" in words:
                 raise
             self.lines.append("# " + words)
-            lines, options = [], {**options, "refused": "value" if "without overflow" in words else "yes"}
+            why = "type" if isinstance(error, NoSuchType) else "value" if "without overflow" in words else "sizes" if sizes else "yes"
+            lines, options = [], {**options, "refused": why}
         self.lines += [self.head(call, label, dtype, **options), *self.inputs(call), *lines, ""]
-        return "refused" not in options
+        return options.get("refused") in (None, "type")
+
+    def recorded(self, call):
+        try:
+            return list(self.results(call))
+        except RuntimeError as error:
+            if "does not support automatic differentiation" not in str(error):
+                raise
+            return list(self.results(call.with_(grad=False)))
 
     def results(self, call):
+        if call.family == "compare" and len(call.inputs) == 2:  # the result is bool, whatever the operands meet in
+            common = torch.result_type(*[x.value if isinstance(x, Number) else x for x in call.inputs])
+            if common not in reference.NAMES:
+                raise NoSuchType("compares in " + str(common).removeprefix("torch."))
         constant = str(call.options.get("constant", "")).split(",")
         leaves, arguments = {}, []
         for i, x in enumerate(call.inputs):
             if isinstance(x, Number):
                 arguments.append(x.value)
-            elif x is not None and call.grad and x.is_floating_point() and str(i) not in constant:
+            elif x is not None and call.grad and differentiable(x) and str(i) not in constant:
                 leaves[i] = x.clone().requires_grad_(True)
                 arguments.append(leaves[i].clone())
             else:
@@ -291,13 +334,13 @@ def in_dtype(call, dtypes, positions, nonzero=(), closure=True, exact=False, shi
     each = dtypes if isinstance(dtypes, (list, tuple)) else [dtypes] * len(positions)
     inputs = list(call.inputs)
     for i, dtype in zip(positions, each):
-        inputs[i] = cast(call.inputs[i], wide_type(dtype) if i in stats else dtype, i in nonzero, exact, shift)
+        inputs[i] = cast(call.inputs[i], wide_type(dtype) if i in stats else dtype, i in nonzero, exact, shift, i)
     target = each[0] if each else None
 
     def change(t):
         if type(t) is float:  # whole numbers are integers for ours
-            return int(t) if target is not None and not target.is_floating_point and t.is_integer() else t
-        return cast(t, target, exact=exact) if target is not None and t.is_floating_point() else t
+            return int(t) if target in reference.INTEGERS and t.is_integer() else t
+        return cast(t, target, exact=exact) if target is not None and differentiable(t) else t
     return call.with_(inputs=inputs, fn=rebuilt(call.fn, change) if closure else call.fn)
 
 
@@ -315,17 +358,19 @@ def in_float64(fn):
     return run
 
 
-def sweep(w, call, label, positions, nonzero=(), closure=True, exact=False, shift=False, stats=(), dtypes=DTYPES, skip=False, **options):
+def sweep(w, call, label, positions, nonzero=(), closure=True, exact=False, shift=False, stats=(), dtypes=SWEPT, skip=False,
+          **options):
     """Writes call in every dtype and gives those that PyTorch takes."""
     taken = []
     for dtype in dtypes:
         name = reference.NAMES[dtype] + ("_" + label if label else "")
-        if not positions:  # the dtype is an argument
-            w.write(call(dtype).with_(options=options), name, dtype, **options)
-            continue
-        own = in_dtype(call, dtype, positions, nonzero, closure, exact, shift, stats)
-        if w.write(own, name, dtype, skip, **options):
-            taken.append(dtype)
+        with torch.random.fork_rng(enabled=dtype == C64):  # the others keep their random numbers
+            if not positions:  # the dtype is an argument
+                w.write(call(dtype).with_(options=options), name, dtype, **options)
+                continue
+            own = in_dtype(call, dtype, positions, nonzero, closure, exact, shift, stats)
+            if w.write(own, name, dtype, skip, **options):
+                taken.append(dtype)
     return taken
 
 
@@ -339,10 +384,18 @@ def tolerances(calls):
                 found[x.dtype] = max(found.get(x.dtype, 0), tol)
     if torch.float32 not in found and found.get(torch.float64, 0) > 0:
         found[torch.float32] = 5e-5
+    found[C64] = max(1e-5, found.get(torch.float32, 0))  # products are sums, and terms cancel
     return {dtype: tol for dtype, tol in found.items() if tol > 0}
 
 
+def about_complex(call):
+    """The rows that are, which take real numbers besides or refuse them."""
+    return call.family in ("complex", "fft")
+
+
 def write_operator(w, op, calls, special):
+    if not about_complex(calls[0]):
+        calls = [c for c in calls if c.family != "complex"]
     w.tolerances = tolerances(calls)
     special = special or {}
     if "halves" in special:
@@ -368,35 +421,53 @@ def write_operator(w, op, calls, special):
     places = lambda c: special.get("values") or value_positions(c)
     if not places(chosen[0]):  # no operand and no dtype: randperm
         return
-    taken = DTYPES
+    taken = SWEPT
     for k, call in enumerate(chosen):
+        if k and about_complex(call):
+            how["dtypes"] = taken
         taken = sweep(w, own(call), call.label if k else "", places(call), **how, **options)
+        complex = C64 in taken if k == 0 else complex
     main = chosen[0]
-    if special.get("forms", True):
+    if about_complex(main) and special.get("forms", True):
+        for label, change in (("empty", lambda x: x[:0]), ("zero_dim", lambda x: x.reshape(-1)[0]),
+                              ("no_lines", lambda x: x[..., :0])):
+            sized = main.with_(inputs=[change(x) for x in main.inputs])
+            sweep(w, own(sized), label, places(main), dtypes=taken, sizes=True, **options)
+    elif special.get("forms", True):
         for label in ("empty", "zero_dim"):
             call = first(calls, lambda c: c.label == label and not c.options.get("seed"))
             if call and call not in chosen:
-                how["dtypes"] = [d for d in how.get("dtypes", DTYPES) if d in taken]  # PyTorch skips the check of empty ones
+                how["dtypes"] = [d for d in how.get("dtypes", SWEPT) if d in taken]  # PyTorch skips the check of empty ones
                 sweep(w, own(call), label, places(call), **how, **options)
     number = first(calls, lambda c: usable(c) and any(isinstance(x, Number) for x in c.inputs) and c.tensors())
     if number and special.get("number", True):
         sweep(w, own(number), "number", value_positions(number), nonzero, **options)
+        imaginary = [Number(1.5 - 0.5j) if isinstance(x, Number) else x for x in number.inputs]
+        for dtype in SWEPT if complex else [torch.float32]:
+            call = in_dtype(own(number).with_(inputs=imaginary, grad=False), dtype, value_positions(number), nonzero)
+            w.write(call, "complex_number_" + reference.NAMES[dtype], dtype, form="mixed", **options)
     if special.get("mixed", not ours and not op.endswith("_backward")):
-        write_mixed(w, own(main), places(main), nonzero, options)
+        write_mixed(w, own(main), places(main), nonzero, options, complex)
 
 
-def write_mixed(w, call, positions, nonzero, options):
-    """Operands of two dtypes (networks take one), and indices and masks of other dtypes than the usual."""
+def write_mixed(w, call, positions, nonzero, options, complex):
+    """Operands of two dtypes (networks take one), and indices and masks of other dtypes than the usual. complex: PyTorch takes
+    complex64."""
     call = call.with_(options={**call.options, "second": "no"})
-    real = lambda a, b: a.is_floating_point and b.is_floating_point  # PyTorch's gradients wrap in uint8
+    inexact = lambda t: t.is_floating_point or t.is_complex
+    real = lambda a, b: inexact(a) and inexact(b)  # PyTorch's gradients wrap in uint8
     if len(positions) >= 2 and call.family != "nn":
-        for a, b in MIXED:
+        for a, b in MIXED + MIXED_COMPLEX:
+            if C64 in (a, b) and torch.float32 not in (a, b) and not complex:  # what does not meet float32 meets none
+                continue
             each = [a, b] + [b] * (len(positions) - 2)
             name = f"mixed_{reference.NAMES[a]}_{reference.NAMES[b]}"
             own = in_dtype(call, each, positions, nonzero)
-            w.write(own.with_(grad=call.grad and real(a, b)), name, a, form="mixed", **options)
+            taken = w.write(own.with_(grad=call.grad and real(a, b)), name, a, form="mixed", **options)
+            if (a, b) == (torch.float32, C64):
+                complex = complex and (taken or call.op.endswith("_"))
     if len(positions) >= 2 and call.family in ("pointwise", "compare"):
-        for a, b in SCALAR:  # a 0-d operand only raises the category
+        for a, b in SCALAR + (SCALAR_COMPLEX if complex else []):  # a 0-d operand only raises the category
             single = list(call.inputs)
             last = positions[-1]
             single[last] = single[last].reshape(-1)[0]

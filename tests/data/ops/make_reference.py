@@ -13,7 +13,7 @@ The format, one record per line, a blank line after each case:
 
     case OP LABEL [option=value ...]
     in DTYPE [SIZES ...] | VALUES ...      dtype: bool i64 f32 f64 f16 bf16 i32 i16 i8 u8 c64 (real and imaginary part of each); "in none" for an absent optional input;
-                                           "in number-f64 | V" for a Python number
+                                           "in number-f64 | V" for a Python number (number-c64: two)
     attr none | bool B | int I | float F | dims D ... | dtype T      in the order of the operator's row
     out DTYPE SIZES | VALUES
     gout INDEX ...                         the gradient given to output INDEX
@@ -38,6 +38,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 NAMES = {torch.bool: "bool", torch.int64: "i64", torch.float32: "f32", torch.float64: "f64", torch.float16: "f16",
          torch.bfloat16: "bf16", torch.int32: "i32", torch.int16: "i16", torch.int8: "i8", torch.uint8: "u8",
          torch.complex64: "c64"}
+INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool)
 
 
 class Number:
@@ -57,6 +58,13 @@ def text(value):
     if math.isinf(value):
         return "inf" if value > 0 else "-inf"
     return repr(value)
+
+
+def number_text(value):
+    """A Python number as an input."""
+    if isinstance(value, complex):
+        return f"in number-c64 | {text(value.real)} {text(value.imag)}"
+    return f"in {'number-i64' if isinstance(value, int) else 'number-f64'} | {text(value)}"
 
 
 def tensor_text(t):
@@ -117,8 +125,7 @@ class Writer:
             if x is None:
                 self.lines.append("in none")
             elif isinstance(x, Number):
-                kind = "number-i64" if isinstance(x.value, int) else "number-f64"
-                self.lines.append(f"in {kind} | {text(x.value)}")
+                self.lines.append(number_text(x.value))
             else:
                 self.lines.append("in " + tensor_text(x))
         for kind, value in attrs:

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dtype_coverage.h"
 
+#include "operator_check.h"
+
 #include <algorithm>
+#include <functional>
+#include <map>
 
 namespace tapescope::engine::test {
 
@@ -10,6 +14,11 @@ DTypeCoverage dtypeCoverage(std::string_view op) {
     for (const OperatorCase& c : dtypeCases()) {
         if (c.op != op || !c.form.empty() || !c.dtype) continue;
         const std::uint32_t bit = dtypeBit(*c.dtype);
+        if (isComplex(*c.dtype)) continue;
+        if (c.refusedType) {
+            found.declined |= bit;
+            continue;
+        }
         if (c.refused) {
             const bool ours =
                 findDTypeDifference(DTypeDifference::Accepts, op, *c.dtype) != nullptr;
@@ -28,6 +37,30 @@ DTypeCoverage dtypeCoverage(std::string_view op) {
     found.refused &= ~found.values;
     found.accepted &= ~found.values;
     return found;
+}
+
+namespace {
+ComplexCoverage findComplexCoverage(std::string_view op) {
+    ComplexCoverage found = ComplexCoverage::NotCompared;
+    for (const OperatorCase& c : dtypeCases()) {
+        if (c.op != op || !c.form.empty() || c.dtype != DType::C64) continue;
+        const ComplexCoverage here = c.refused                   ? ComplexCoverage::Refused
+                                     : refusesType(c)            ? ComplexCoverage::Unsupported
+                                     : !c.expectedSecond.empty() ? ComplexCoverage::SecondOrder
+                                     : !c.expectedGrads.empty()  ? ComplexCoverage::FirstOrder
+                                                                 : ComplexCoverage::Values;
+        found = std::max(found, here);
+    }
+    return found;
+}
+
+}  // namespace
+
+ComplexCoverage complexCoverage(std::string_view op) {
+    static std::map<std::string, ComplexCoverage, std::less<>> known;
+    const auto found = known.find(op);
+    if (found != known.end()) return found->second;
+    return known.emplace(op, findComplexCoverage(op)).first->second;
 }
 
 std::string dtypesText(std::uint32_t dtypes) {

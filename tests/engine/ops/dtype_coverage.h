@@ -9,8 +9,8 @@
 
 namespace tapescope::engine::test {
 
-/// The dtypes that every operator is swept through; a type of few operators (complex) has cases of
-/// its own, in dtypes_*.txt too, and is no gap elsewhere.
+/// The dtypes that every operator is swept through, and must not differ in without a reason.
+/// complex64 is swept too, but may be refused where PyTorch takes it: see complexCoverage().
 inline constexpr DType kSweptDTypes[] = {DType::F64, DType::F32, DType::F16, DType::BF16,
                                          DType::I64, DType::I32, DType::I16, DType::I8,
                                          DType::U8,  DType::Bool};
@@ -32,6 +32,17 @@ struct DTypeCoverage {
 };
 DTypeCoverage dtypeCoverage(std::string_view op);
 
+/// What an operator does with complex64.
+enum class ComplexCoverage : std::uint8_t {
+    NotCompared,  ///< there is nothing of PyTorch's to compare with
+    Refused,      ///< as PyTorch does
+    Unsupported,  ///< refused, PyTorch takes it
+    Values,       ///< the values of PyTorch
+    FirstOrder,   ///< and its gradient
+    SecondOrder   ///< and the gradient of that
+};
+ComplexCoverage complexCoverage(std::string_view op);
+
 /// "all", "floating integers", or the short names with a space between them; "-" for none.
 std::string dtypesText(std::uint32_t dtypes);
 
@@ -41,7 +52,8 @@ struct DTypeDifference {
         Accepts,      ///< PyTorch's CPU refuses the dtype, ours takes it
         Refuses,      ///< the other way round
         NotCompared,  ///< PyTorch has nothing to compare with
-        NoGradient    ///< PyTorch has the values alone
+        NoGradient,   ///< PyTorch has the values alone
+        NoSuchType  ///< refused: PyTorch's result has a dtype that there is not. Of every operator
     };
     Kind kind;
     std::string_view form;  ///< of the case, see OperatorCase

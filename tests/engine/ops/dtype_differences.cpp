@@ -13,6 +13,7 @@ constexpr std::uint32_t kAny = sweptBits();
 constexpr std::uint32_t kHalves = dtypeBit(DType::F16) | dtypeBit(DType::BF16);
 constexpr std::uint32_t kBool = dtypeBit(DType::Bool);
 constexpr std::uint32_t kLong = dtypeBit(DType::I64);
+constexpr std::uint32_t kComplex = dtypeBit(DType::C64);
 constexpr std::uint32_t kBytes = dtypeBit(DType::U8);
 constexpr std::uint32_t kIntegers =
     kLong | dtypeBit(DType::I32) | dtypeBit(DType::I16) | dtypeBit(DType::I8) | dtypeBit(DType::U8);
@@ -22,17 +23,13 @@ constexpr auto ops(T... names) {
     return std::array<std::string_view, sizeof...(T)>{std::string_view(names)...};
 }
 
+constexpr std::span<const std::string_view> kEvery;
 constexpr auto kIndexMakers = ops("randperm", "tril_indices", "triu_indices");
 constexpr auto kOurs =
     ops("logcumsumexp_grad", "unfold_backward", "as_strided_backward", "pad_mode_backward",
         "batch_norm_backward", "layer_norm_backward", "group_norm_backward", "dropout_backward",
         "roi_align_backward", "rnn_layer", "rnn_layer_backward", "lstm_layer",
         "lstm_layer_backward", "gru_layer", "gru_layer_backward", "lion_step_");
-constexpr auto kComplexRows = ops(
-    "_fft_c2c", "_fft_c2r", "_fft_r2c", "fft_fft", "fft_fft2", "fft_fftfreq", "fft_fftn",
-    "fft_fftshift", "fft_hfft", "fft_ifft", "fft_ifft2", "fft_ifftn", "fft_ifftshift", "fft_ihfft",
-    "fft_irfft", "fft_irfft2", "fft_irfftn", "fft_rfft", "fft_rfft2", "fft_rfftfreq", "fft_rfftn",
-    "complex", "polar", "real", "imag", "view_as_real", "view_as_complex", "conj", "angle");
 constexpr auto kNoDerivative = ops("mish_backward");
 
 constexpr auto kNoHalfKernel =
@@ -58,6 +55,7 @@ constexpr auto kLongAverages = ops("avg_pool1d", "avg_pool2d", "avg_pool3d", "lo
 constexpr auto kLpPools = ops("lp_pool1d", "lp_pool2d", "lp_pool3d");
 constexpr auto kGradients = ops("relu_backward");
 constexpr auto kMixingPixels = ops("upsample_bilinear2d", "upsample_bicubic2d");
+constexpr auto kHalfToReal = ops("fft_hfft", "fft_irfft", "fft_irfft2", "fft_irfftn");
 constexpr auto kBoolSums = ops("col2im", "addr", "box_area");
 
 constexpr auto kInt32Indices =
@@ -70,12 +68,14 @@ constexpr auto kWeights = ops("lerp", "lerp_");
 constexpr auto kSolves = ops("linalg_solve_triangular");
 
 constexpr DTypeDifference kDifferences[] = {
-    {NotCompared, "", kAny, "gives int64, and there is no dtype to choose", kIndexMakers},
-    {NotCompared, "", kIntegers | kBool,
+    {NotCompared, "", kAny | kComplex, "gives int64, and there is no dtype to choose",
+     kIndexMakers},
+    {NotCompared, "", kIntegers | kBool | kComplex,
      "PyTorch has no such operator; compared in floating dtypes with its definition", kOurs},
-    {NotCompared, "", kAny,
-     "about complex64, with cases of their own; of float64 they are complex128 in PyTorch",
-     kComplexRows},
+    {NoSuchType, "", kAny,
+     "complex128 and complex32, which PyTorch gives here, are no dtypes of ours; convert the "
+     "operand to float32",
+     kEvery},
     {NoGradient, "", kAny, "PyTorch's own has no derivative", kNoDerivative},
 
     {Accepts, "", kHalves,
@@ -97,6 +97,8 @@ constexpr DTypeDifference kDifferences[] = {
      kLongAverages},
     {Refuses, "", kIntegers | kBool, "powers and roots of integers are no integers", kLpPools},
     {Refuses, "", kIntegers, "integers have no gradient", kGradients},
+    {Refuses, "", dtypeBit(DType::F64),
+     "PyTorch calculates in complex128, which is no dtype of ours", kHalfToReal},
     {Refuses, "", kBytes, "rounds the mixture of pixels in a way of its own", kMixingPixels},
     {Refuses, "", kBool, "flags are not added up; convert them with to()", kBoolSums},
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "operator_case.h"
 
+#include "engine/ops/complex.h"
 #include "engine/ops/pointwise.h"
-#include "engine/tensor/complex.h"
 #include "engine/tensor/tensor_impl.h"
 
 #include <algorithm>
@@ -65,8 +65,10 @@ private:
             } else if (key == "gradcheck") {
                 c.gradcheck = value != "no";
             } else if (key == "refused") {
-                c.refused = value == "yes" || value == "value";
-                c.refusedValue = value == "value";
+                c.refused = value != "no";
+                c.refusedValue = value == "value" || value == "sizes";
+                if (value == "sizes") c.form = value;
+                c.refusedType = value == "type";
             } else if (key == "dtype") {
                 c.dtype = readDType(value);
             } else if (key == "form") {
@@ -219,6 +221,8 @@ std::string_view layoutName(Layout layout) {
 Tensor makeTensor(const CaseValue& value, Layout layout, std::optional<DType> as) {
     if (value.absent) return {};
     if (value.number) {
+        if (isComplex(value.dtype))
+            return wrappedNumber(std::complex<double>(value.values[0], value.values[1]));
         return isIntegral(value.dtype) ? wrappedNumber(value.integers[0])
                                        : wrappedNumber(value.values[0]);
     }

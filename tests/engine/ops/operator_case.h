@@ -43,10 +43,13 @@ struct OperatorCase {
     std::optional<std::uint64_t> seed;
     bool contiguousOnly = false;
     bool refused = false;
-    bool refusedValue = false;   ///< what is refused is a number that the dtype cannot hold
-    bool sizesOnly = false;      ///< random: the values are nobody's to compare
+    bool refusedValue =
+        false;                 ///< what is refused is a number that the dtype cannot hold, or sizes
+    bool refusedType = false;  ///< PyTorch gives a dtype that there is not: complex128, complex32
+    bool sizesOnly = false;    ///< random: the values are nobody's to compare
     std::optional<DType> dtype;  ///< what a case of the dtype sweep is about
-    /// "": every operand has that dtype; else the part that has: "mixed", "index", "mask".
+    /// "": every operand has that dtype; else the part that has: "mixed", "index", "mask"; "sizes":
+    /// those are what is refused.
     std::string form;
     bool gradcheck = true;
     bool secondOrder = true;

@@ -242,6 +242,15 @@ bool canCheckGradients(const OperatorCase& c) {
                        [&](std::size_t i) { return !c.inputs[i].values.empty(); });
 }
 
+bool refusesType(const OperatorCase& c) {
+    try {
+        callCase(c, makeInputs(c, Layout::Contiguous));
+    } catch (const DTypeError&) {
+        return true;
+    }
+    return false;
+}
+
 void checkValues(const OperatorCase& c) {
     const bool inplace = !c.function && rowOf(c).inplace;
     for (const Layout layout : {Layout::Contiguous, Layout::Transposed, Layout::Gapped}) {

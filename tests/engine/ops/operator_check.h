@@ -7,6 +7,8 @@ namespace tapescope::engine::test {
 
 // Each adds gtest failures that name the case, the layout and the element.
 
+/// Whether the call throws DTypeError.
+bool refusesType(const OperatorCase& c);
 /// The outputs, in every layout the case allows.
 void checkValues(const OperatorCase& c);
 /// backward() against the gradients of the independent library, where the case has them.

@@ -47,6 +47,39 @@ std::string notesText(const OpDef& op) {
     return notes;
 }
 
+std::string complexText(test::ComplexCoverage coverage) {
+    using enum test::ComplexCoverage;
+    switch (coverage) {
+        case NotCompared:
+            break;
+        case Refused:
+            return "refused";
+        case Unsupported:
+            return "not supported";
+        case Values:
+            return "values";
+        case FirstOrder:
+            return "gradient";
+        case SecondOrder:
+            return "second order";
+    }
+    return "-";
+}
+
+/// "complex64: 80 operators ..."
+std::string complexSummary() {
+    std::map<std::string, int> counts;
+    for (const OpDef* op : OpTable::instance().rows())
+        ++counts[complexText(test::complexCoverage(op->name))];
+    std::ostringstream out;
+    out << "*complex64*: how far it is compared, in "
+        << counts["values"] + counts["gradient"] + counts["second order"]
+        << " operators; *refused*: as by PyTorch, in " << counts["refused"]
+        << "; *not supported*: PyTorch takes\nit and ours refuse it, in " << counts["not supported"]
+        << ".\n";
+    return out.str();
+}
+
 void addCoverage(std::ostringstream& out) {
     using test::DTypeCoverage;
     out << "\n## Compared with PyTorch\n\n"
@@ -59,21 +92,25 @@ void addCoverage(std::ostringstream& out) {
            "where PyTorch's CPU does not (the other way round: see below). *gradient* and *second "
            "order*: the dtypes in which\n"
            "PyTorch has these to compare with; central differences in float64 check all of them "
-           "besides.\n\n"
-           "| operator | values | gradient | second order | refused | ours |\n"
-           "| --- | --- | --- | --- | --- | --- |\n";
+           "besides.\n"
+        << complexSummary()
+        << "\n| operator | values | gradient | second order | refused | ours | complex64 |\n"
+           "| --- | --- | --- | --- | --- | --- | --- |\n";
     for (const OpDef* op : OpTable::instance().rows()) {
         const DTypeCoverage c = test::dtypeCoverage(op->name);
         out << "| `" << op->name << "` | " << test::dtypesText(c.values) << " | "
             << test::dtypesText(c.gradient) << " | " << test::dtypesText(c.second) << " | "
-            << test::dtypesText(c.refused) << " | " << test::dtypesText(c.accepted) << " |\n";
+            << test::dtypesText(c.refused) << " | " << test::dtypesText(c.accepted) << " | "
+            << complexText(test::complexCoverage(op->name)) << " |\n";
     }
     out << "\n### Differences, and why\n\n| operators | dtypes | what | why |\n"
            "| --- | --- | --- | --- |\n";
     static constexpr const char* kKinds[] = {"taken by ours alone", "refused by ours alone",
-                                             "not compared", "gradient not compared"};
+                                             "not compared", "gradient not compared",
+                                             "refused by ours alone"};
     for (const test::DTypeDifference& d : test::dtypeDifferences()) {
         out << "| ";
+        if (d.ops.empty()) out << "every operator";
         for (const std::string_view op : d.ops) out << (op == d.ops[0] ? "`" : ", `") << op << '`';
         out << " | " << test::dtypesText(d.dtypes);
         if (!d.form.empty()) out << " (" << d.form << ")";
