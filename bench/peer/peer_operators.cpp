@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bandwidth of pointwise operators, reductions and norms; FLOP/s of matmul and conv.
+// Bandwidth of pointwise operators, reductions, norms and transforms; FLOP/s of matmul and conv.
 #include "bench/peer/peer_case.h"
 #include "engine/autograd/autograd.h"
 #include "engine/observe/context.h"
+#include "engine/ops/complex.h"
+#include "engine/ops/fft.h"
 #include "engine/ops/nn_functional.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/reduce.h"
@@ -39,6 +41,19 @@ PeerCase square(std::int64_t n) {
                 };
             },
             2 * size * size * size};
+}
+
+/// Of complex input, along the last dimensions.
+PeerCase transform(const char* name, const Dims& sizes,
+                   const std::function<void(const Tensor&)>& fn) {
+    return {name,
+            [sizes, fn] {
+                return [fn, x = complex(randn(sizes), randn(sizes))] {
+                    const NoGradGuard guard;
+                    fn(x);
+                };
+            },
+            2 * 8.0 * static_cast<double>(numelOf(sizes))};
 }
 
 struct ConvShape {
@@ -121,6 +136,29 @@ std::vector<PeerCase> operatorCases() {
              };
          },
          4.0 * 8 * 64 * 112 * 112 * 1.25},
+        transform("fft_4096x64", {4096, 64}, [](const Tensor& x) { fft_fft(x); }),
+        transform("fft_1024x1000", {1024, 1000}, [](const Tensor& x) { fft_fft(x); }),
+        transform("fft_1024x1009", {1024, 1009}, [](const Tensor& x) { fft_fft(x); }),
+        transform("fft_64x65536", {64, 65536}, [](const Tensor& x) { fft_fft(x); }),
+        transform("fft_columns_1024x1024", {1024, 1024},
+                  [](const Tensor& x) { fft_fft(x, {}, 0); }),
+        transform("fft2_64x128x128", {64, 128, 128}, [](const Tensor& x) { fft_fft2(x); }),
+        {"rfft_4096x256",
+         [] {
+             return [x = randn({4096, 256})] {
+                 const NoGradGuard guard;
+                 fft_rfft(x);
+             };
+         },
+         4.0 * 4096 * (256 + 2 * 129)},
+        {"irfft_4096x256",
+         [] {
+             return [x = fft_rfft(randn({4096, 256}))] {
+                 const NoGradGuard guard;
+                 fft_irfft(x);
+             };
+         },
+         4.0 * 4096 * (256 + 2 * 129)},
         square(64),
         square(512),
         square(1024),

@@ -45,6 +45,19 @@ def with_inputs(fn, *sizes):
     return no_grad(make)
 
 
+def transform(fn, *size):
+    def make():
+        x = torch.complex(torch.randn(*size), torch.randn(*size))
+        return lambda: fn(x)
+
+    return no_grad(make)
+
+
+def irfft():
+    x = torch.fft.rfft(torch.randn(4096, 256))
+    return lambda: torch.fft.irfft(x)
+
+
 def batch_norm():
     x, w, b = torch.randn(8, 64, 112, 112), torch.ones(64), torch.zeros(64)
     mean, var = torch.zeros(64), torch.ones(64)
@@ -205,6 +218,14 @@ CASES = {
     "batch_norm_train_8x64x112x112": no_grad(batch_norm),
     "max_pool_3x3_8x64x112x112": with_inputs(lambda x: F.max_pool2d(x, 3, 2, 1), (8, 64, 112, 112)),
     "bmm_qk_96x128x64": with_inputs(lambda q, k: q @ k.transpose(-2, -1), (96, 128, 64), (96, 128, 64)),
+    "fft_4096x64": transform(torch.fft.fft, 4096, 64),
+    "fft_1024x1000": transform(torch.fft.fft, 1024, 1000),
+    "fft_1024x1009": transform(torch.fft.fft, 1024, 1009),
+    "fft_64x65536": transform(torch.fft.fft, 64, 65536),
+    "fft_columns_1024x1024": transform(lambda x: torch.fft.fft(x, dim=0), 1024, 1024),
+    "fft2_64x128x128": transform(torch.fft.fft2, 64, 128, 128),
+    "rfft_4096x256": with_inputs(torch.fft.rfft, (4096, 256)),
+    "irfft_4096x256": no_grad(irfft),
     "conv3x3_64_56_forward_backward": conv((8, 64, 56, 56), (64, 64, 3, 3), 1),
     "conv1x1_256_28_forward_backward": conv((8, 256, 28, 28), (128, 256, 1, 1), 1),
     "conv7x7_3_224_forward_backward": conv((4, 3, 224, 224), (64, 3, 7, 7), 2),

@@ -1,266 +1,135 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/cpu/fft_kernels.h"
 
-#include "engine/cpu/copy.h"
-#include "engine/cpu/fft.h"
-#include "engine/cpu/fft_isa.h"
-#include "engine/cpu/lines.h"
+#include "engine/cpu/strided.h"
 #include "engine/errors.h"
+#include "engine/tensor/complex.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <complex>
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
 #include <new>
-#include <string>
-#include <utility>
+#include <stdexcept>
+#include <vector>
+
+// Compiled for the base instruction set only. Per instruction set, AVX2 took up to 30 % less time
+// for some sizes and more for others, AVX-512 up to twice as much: most of it goes into moving
+// lines in and out of the registers. And the library's use of the standard one would put copies of
+// that, compiled for a newer processor, where the linker may choose them for everybody.
+// Hidden, but for the standard headers above: a model pack may bring its own, compiled in another
+// way.
+#define POCKETFFT_NO_MULTITHREADING  // the engine's threads share out the lines
+#define POCKETFFT_CACHE_SIZE 16      // tables kept a kind, at most some 40 bytes a point
+#pragma GCC visibility push(hidden)
+#include <pocketfft/pocketfft_hdronly.h>
+#pragma GCC visibility pop
 
 namespace tapescope::engine::cpu {
 namespace {
 
 using Int = std::int64_t;
-using Planes = FftPlan<float>::Planes;
+using pocketfft::shape_t;
+using pocketfft::stride_t;
 
-constexpr Int kGap = 48;  // see fft.cpp
-/// Transforms side by side: as many as the widest register holds floats.
-constexpr Int kSide = 16;
-/// Longer ones side by side would leave the second-level cache.
-constexpr Int kLongestAside = 4096;
-/// Shorter ones have too little work to fill the registers alone.
-constexpr Int kShortestAlone = 128;
-constexpr Int kMostScratch = Int{16} << 20;  // floats, of all workers together
-constexpr Int kMostWorkers = 8;
+/// Lines that pocketfft transforms side by side. Alone or so, wherever it lies among the others, a
+/// line has the same bits: each is calculated by the same operations, without fused multiply-adds
+/// (engine/cpu/isa/isa.cmake).
+constexpr Int kSide = 4;
+constexpr Int kMostPieces = 64;
+/// Numbers under way in all pieces together: they take scratch memory.
+constexpr Int kMostAtOnce = Int{1} << 22;
+constexpr Int kLongTransform = Int{1} << 20;
 
-/// Where one line, or some of them side by side, lie: complex numbers count as two floats.
-struct Place {
-    float* data;
-    Int step;  ///< between elements, in floats
-    std::array<Int, kSide> offsets;
-    Int lanes;  ///< lines there are; the others of a group are not read or written
-    /// The lines are neighbours in memory, `width` floats apart.
-    bool adjacent(Int width) const {
-        for (Int l = 1; l < lanes; ++l)
-            if (offsets[static_cast<unsigned>(l)] != offsets[0] + l * width) return false;
-        return true;
-    }
-    float* at(Int lane) const { return data + offsets[static_cast<unsigned>(lane)]; }
+/// Throws OutOfMemoryError where the tables and the scratch memory of long transforms do not fit
+/// the allocator's limit: they are no tensors, and would be written before anybody is asked.
+void checkRoom(Int length, Int pieces, Int side) {
+    // Bluestein's, the larger: tables for twice the length, three such lines in each piece.
+    if (length >= kLongTransform)
+        Tensor::empty({length, 64 + pieces * side * 48}, DType::U8, MemoryRole::Temporary);
+}
+
+/// Some of the lines of x, and where in out their transforms go.
+struct Piece {
+    shape_t sizes;  ///< from the transforms' length, inwards
+    stride_t from;  ///< in bytes
+    stride_t to;
+    const void* first;
+    void* result;
 };
 
-void loadComplex(const Place& from, Int n, Int lanes, Planes to) {
-    const FftLoops<float>& loops = fftLoops<float>();
-    if (lanes == 1) {
-        const float* x = from.at(0);
-        if (from.step == 2) return loops.split(n, x, to.re, to.im);
-        for (Int i = 0; i < n; ++i, x += from.step) {
-            to.re[i] = x[0];
-            to.im[i] = x[1];
-        }
-        return;
-    }
-    if (from.lanes == lanes && from.adjacent(2)) {
-        for (Int i = 0; i < n; ++i)
-            loops.split(lanes, from.at(0) + i * from.step, to.re + i * lanes, to.im + i * lanes);
-        return;
-    }
-    for (Int l = 0; l < lanes; ++l) {
-        const float* x = from.at(std::min(l, from.lanes - 1));
-        for (Int i = 0; i < n; ++i, x += from.step) {
-            to.re[i * lanes + l] = x[0];
-            to.im[i * lanes + l] = x[1];
-        }
-    }
-}
-
-void storeComplex(Planes from, Int n, Int lanes, float scale, const Place& to) {
-    const FftLoops<float>& loops = fftLoops<float>();
-    if (lanes == 1 && to.step == 2) return loops.join(n, from.re, from.im, scale, to.at(0));
-    if (lanes > 1 && to.lanes == lanes && to.adjacent(2)) {
-        for (Int i = 0; i < n; ++i)
-            loops.join(lanes, from.re + i * lanes, from.im + i * lanes, scale,
-                       to.at(0) + i * to.step);
-        return;
-    }
-    for (Int l = 0; l < to.lanes; ++l) {
-        float* y = to.at(l);
-        for (Int i = 0; i < n; ++i, y += to.step) {
-            y[0] = from.re[i * lanes + l] * scale;
-            y[1] = from.im[i * lanes + l] * scale;
-        }
-    }
-}
-
-/// put(i, lane, value) for every element.
-template <class Put>
-void loadReal(const Place& from, Int n, Int lanes, const Put& put) {
-    for (Int l = 0; l < lanes; ++l) {
-        const float* x = from.at(std::min(l, from.lanes - 1));
-        for (Int i = 0; i < n; ++i) put(i, l, x[i * from.step]);
-    }
-}
-
-/// Lines along dim, alone or side by side, spread over workers with scratch of their own.
-/// work(from, to, lanes, scratch) must not throw.
-struct Job {
-    const Tensor& x;
-    const Tensor& out;
-    int dim;
-    Int length;  ///< of the transform
-};
-Int widthOf(const Tensor& t) { return isComplex(t.dtype()) ? 2 : 1; }
-
-template <class ScratchSize, class Work>
-void forEachGroup(const Job& job, const ScratchSize& scratchSize, const Work& work) {
-    const Lines from(job.x, job.dim);
-    const Lines to(job.out, job.dim);
-    const Int count = to.count();
-    const bool along = to.stride() == 1 && from.stride() == 1;
-    const bool alone = count == 1 || job.length > kLongestAside ||
-                       (along && job.length >= kShortestAlone && job.length % 32 == 0);
-    const Int lanes = alone ? 1 : kSide;
-    const Int groups = (count - 1) / lanes + 1;
-    const Int scratch = scratchSize(lanes);
-    // About 20 simple operations an element and pass.
-    const Int grain = std::max<Int>(1, kGrain / std::max<Int>(1, 10 * job.length * lanes));
-    const Int most = std::clamp<Int>(kMostScratch / std::max<Int>(1, scratch), 1, kMostWorkers);
-    const Int workers = std::clamp<Int>(groups / grain, 1, most);
-    const Tensor memory =
-        Tensor::empty({workers * (scratch + kGap)}, DType::F32, MemoryRole::Temporary);
-    auto* const own = memory.data<float>();
-    const auto placeOf = [&](const Tensor& t, const Lines& lines, Int first) {
-        const Int width = widthOf(t);
-        Place place{static_cast<float*>(t.data_ptr()), lines.stride() * width, {}, 0};
-        place.lanes = std::min(lanes, count - first);
-        for (Int l = 0; l < place.lanes; ++l)
-            place.offsets[static_cast<unsigned>(l)] = lines.offset(first + l) * width;
-        return place;
+/// transform(piece) for all lines along dim, in parallel: x's become out's. length: of the
+/// transforms. How the lines are shared out depends on the sizes only. Throws std::bad_alloc.
+template <class Transform>
+void forEachPiece(const Tensor& x, const Tensor& out, int dim, Int length,
+                  const Transform& transform) {
+    Piece all{{}, {}, {}, x.data_ptr(), out.data_ptr()};
+    const auto push = [&](Int size, Int from, Int to) {
+        all.sizes.push_back(static_cast<std::size_t>(size));
+        all.from.push_back(from * static_cast<Int>(itemSize(x.dtype())));
+        all.to.push_back(to * static_cast<Int>(itemSize(out.dtype())));
     };
-    parallelFor(workers, 1, [&](Int begin, Int end) {
-        for (Int w = begin; w < end; ++w) {
-            for (Int g = groups * w / workers; g < groups * (w + 1) / workers; ++g)
-                work(placeOf(job.x, from, g * lanes), placeOf(job.out, to, g * lanes), lanes,
-                     own + w * (scratch + kGap));
+    Dims sizes = out.sizes();
+    Dims from = x.strides();
+    Dims to = out.strides();
+    push(length, from[dim], to[dim]);
+    for (Dims* dims : {&sizes, &from, &to}) dims->erase(dim);
+    const auto plan = planStrided<2>(sizes, {to, from});
+    std::size_t cut = 1;  // the longest dimension of lines is cut into pieces
+    for (auto d = static_cast<unsigned>(plan.rank); d-- > 0;) {
+        push(plan.sizes[d], plan.strides[1][d], plan.strides[0][d]);
+        if (all.sizes.back() > all.sizes[cut]) cut = all.sizes.size() - 1;
+    }
+    const auto size = static_cast<Int>(all.sizes[cut]);
+    // About 10 simple operations a number.
+    const Int grain = std::max<Int>(1, kGrain / 10 / length);  // lines
+    const Int most = std::clamp<Int>(kMostAtOnce / length, 1, kMostPieces);
+    const Int pieces = std::clamp<Int>(plan.numel / grain, 1, std::min(most, size));
+    Int step = (size - 1) / pieces + 1;
+    if (size >= kSide) step = (step + kSide - 1) / kSide * kSide;
+    checkRoom(length, pieces, std::min(plan.numel, kSide));
+    std::atomic<bool> outOfMemory = false;
+    parallelFor(size, step, [&](Int begin, Int end) {
+        try {
+            Piece piece = all;
+            piece.sizes[cut] = static_cast<std::size_t>(end - begin);
+            piece.first = static_cast<const std::byte*>(all.first) + begin * all.from[cut];
+            piece.result = static_cast<std::byte*>(all.result) + begin * all.to[cut];
+            transform(piece);
+        } catch (const std::bad_alloc&) {
+            outOfMemory = true;
         }
     });
-}
-
-/// The two planes at the start of scratch, and what comes behind them.
-struct Split {
-    Planes planes;
-    float* rest;
-};
-Split splitScratch(float* scratch, Int n, Int lanes) {
-    const Int plane = n * lanes + kGap;
-    return {{scratch, scratch + plane}, scratch + 2 * plane};
+    if (outOfMemory) throw std::bad_alloc();
 }
 
 void complexLines(const Tensor& x, int dim, bool forward, double scale, const Tensor& out) {
+    forEachPiece(x, out, dim, out.sizes()[dim], [&](const Piece& piece) {
+        pocketfft::c2c(piece.sizes, piece.from, piece.to, {0}, forward,
+                       static_cast<const Complex64*>(piece.first),
+                       static_cast<Complex64*>(piece.result), static_cast<float>(scale));
+    });
+}
+
+/// The second half of real signals' transforms: the first one's conjugates, backwards.
+void mirror(const Tensor& out, int dim) {
     const Int n = out.sizes()[dim];
-    const auto plan = fftPlan(n);
-    const auto factor = static_cast<float>(scale);
-    forEachGroup(
-        {x, out, dim, n},
-        [&](Int lanes) { return 2 * (n * lanes + kGap) + plan->scratchSize(lanes); },
-        [&](const Place& from, const Place& to, Int lanes, float* scratch) {
-            const auto [planes, rest] = splitScratch(scratch, n, lanes);
-            loadComplex(from, n, lanes, planes);
-            storeComplex(plan->run(planes, rest, lanes, !forward), n, lanes, factor, to);
-        });
-}
-
-/// The second half of a real signal's transform: the first one's conjugates, backwards.
-void mirror(Planes y, Int n, Int lanes) {
-    for (Int k = n / 2 + 1; k < n; ++k) {
-        for (Int l = 0; l < lanes; ++l) {
-            y.re[k * lanes + l] = y.re[(n - k) * lanes + l];
-            y.im[k * lanes + l] = -y.im[(n - k) * lanes + l];
+    Dims lines = out.sizes();
+    lines[dim] = 1;
+    const auto plan = planStrided<1>(lines, {out.strides()});
+    const Int stride = out.strides()[dim];
+    parallelRows(plan, std::max<Int>(1, kGrain / n), [&](const auto& offsets, Int count) {
+        for (Int i = 0; i < count; ++i) {
+            auto* const y =
+                static_cast<Complex64*>(out.data_ptr()) + offsets[0] + i * plan.innerStride(0);
+            for (Int k = n / 2 + 1; k < n; ++k) y[k * stride] = std::conj(y[(n - k) * stride]);
         }
-    }
-}
-
-void linesFromReal(const Tensor& x, int dim, double scale, const Tensor& out) {
-    const Int n = x.sizes()[dim];
-    const Int given = out.sizes()[dim];  // n / 2 + 1 or n
-    const auto factor = static_cast<float>(scale);
-    const Job job{x, out, dim, n};
-    if (n % 2 != 0) {
-        const auto plan = fftPlan(n);
-        forEachGroup(
-            job, [&](Int lanes) { return 2 * (n * lanes + kGap) + plan->scratchSize(lanes); },
-            [&](const Place& from, const Place& to, Int lanes, float* scratch) {
-                const auto [planes, rest] = splitScratch(scratch, n, lanes);
-                loadReal(from, n, lanes, [&, p = planes](Int i, Int l, float value) {
-                    p.re[i * lanes + l] = value;
-                    p.im[i * lanes + l] = 0;
-                });
-                storeComplex(plan->run(planes, rest, lanes, false), given, lanes, factor, to);
-            });
-        return;
-    }
-    const auto plan = realFftPlan(n);
-    const Int half = n / 2;
-    forEachGroup(
-        job,
-        [&](Int lanes) {
-            return 2 * (half * lanes + kGap) + plan->half->scratchSize(lanes) +
-                   2 * (n * lanes + kGap);
-        },
-        [&](const Place& from, const Place& to, Int lanes, float* scratch) {
-            const auto [planes, rest] = splitScratch(scratch, half, lanes);
-            if (lanes == 1 && from.step == 1)
-                fftLoops<float>().split(half, from.at(0), planes.re, planes.im);
-            else
-                loadReal(from, n, lanes, [&, p = planes](Int i, Int l, float value) {
-                    (i % 2 == 0 ? p.re : p.im)[i / 2 * lanes + l] = value;
-                });
-            const Planes z = plan->half->run(planes, rest, lanes, false);
-            const Planes y = splitScratch(rest + plan->half->scratchSize(lanes), n, lanes).planes;
-            fftLoops<float>().fromHalf(half, lanes, plan->re.data(), plan->im.data(), z.re, z.im,
-                                       y.re, y.im);
-            if (given == n) mirror(y, n, lanes);
-            storeComplex(y, given, lanes, factor, to);
-        });
-}
-
-void linesToReal(const Tensor& x, int dim, double scale, const Tensor& out) {
-    const Int n = out.sizes()[dim];
-    const auto factor = static_cast<float>(scale);
-    const Job job{x, out, dim, n};
-    const auto store = [&](const Place& to, const auto& value) {
-        for (Int l = 0; l < to.lanes; ++l) {
-            float* const y = to.at(l);
-            for (Int i = 0; i < n; ++i) y[i * to.step] = value(i, l) * factor;
-        }
-    };
-    if (n % 2 != 0) {
-        const auto plan = fftPlan(n);
-        forEachGroup(
-            job, [&](Int lanes) { return 2 * (n * lanes + kGap) + plan->scratchSize(lanes); },
-            [&](const Place& from, const Place& to, Int lanes, float* scratch) {
-                const auto [planes, rest] = splitScratch(scratch, n, lanes);
-                loadComplex(from, n / 2 + 1, lanes, planes);
-                std::fill_n(planes.im, lanes, 0.0F);
-                mirror(planes, n, lanes);
-                const Planes y = plan->run(planes, rest, lanes, true);
-                store(to, [&](Int i, Int l) { return y.re[i * lanes + l]; });
-            });
-        return;
-    }
-    const auto plan = realFftPlan(n);
-    const Int half = n / 2;
-    forEachGroup(
-        job,
-        [&](Int lanes) {
-            return 2 * ((half + 1) * lanes + kGap) + 2 * (half * lanes + kGap) +
-                   plan->half->scratchSize(lanes);
-        },
-        [&](const Place& from, const Place& to, Int lanes, float* scratch) {
-            const auto [given, behind] = splitScratch(scratch, half + 1, lanes);
-            const auto [planes, rest] = splitScratch(behind, half, lanes);
-            loadComplex(from, half + 1, lanes, given);
-            fftLoops<float>().toHalf(half, lanes, plan->re.data(), plan->im.data(), given.re,
-                                     given.im, planes.re, planes.im);
-            const Planes y = plan->half->run(planes, rest, lanes, true);
-            if (lanes == 1 && to.step == 1)
-                return fftLoops<float>().join(half, y.re, y.im, factor, to.at(0));
-            store(to, [&](Int i, Int l) { return (i % 2 == 0 ? y.re : y.im)[i / 2 * lanes + l]; });
-        });
+    });
 }
 
 /// The heap's failure as the engine's own error.
@@ -289,7 +158,14 @@ void fftComplex(const Tensor& x, const Dims& dims, bool forward, double scale, c
 
 void fftFromReal(const Tensor& x, const Dims& dims, double scale, const Tensor& out) {
     guarded(out, [&] {
-        linesFromReal(x, static_cast<int>(dims.back()), scale, out);
+        const auto last = static_cast<int>(dims.back());
+        const Int n = x.sizes()[last];
+        forEachPiece(x, out, last, n, [&](const Piece& piece) {
+            pocketfft::r2c(piece.sizes, piece.from, piece.to, 0, true,
+                           static_cast<const float*>(piece.first),
+                           static_cast<Complex64*>(piece.result), static_cast<float>(scale));
+        });
+        if (out.sizes()[last] == n) mirror(out, last);
         for (int i = 0; i + 1 < dims.size(); ++i)
             complexLines(out, static_cast<int>(dims[i]), true, 1.0, out);
     });
@@ -305,7 +181,12 @@ void fftToReal(const Tensor& x, const Dims& dims, double scale, const Tensor& ou
                 from = own;
             }
         }
-        linesToReal(from, static_cast<int>(dims.back()), scale, out);
+        const auto last = static_cast<int>(dims.back());
+        forEachPiece(from, out, last, out.sizes()[last], [&](const Piece& piece) {
+            pocketfft::c2r(piece.sizes, piece.from, piece.to, 0, false,
+                           static_cast<const Complex64*>(piece.first),
+                           static_cast<float*>(piece.result), static_cast<float>(scale));
+        });
     });
 }
 

@@ -3,7 +3,7 @@
 include(CMakePackageConfigHelpers)
 set(_sdk "${CMAKE_INSTALL_LIBDIR}/cmake/tapescope")
 install(DIRECTORY "${CMAKE_SOURCE_DIR}/engine" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/tapescope" COMPONENT dev
-        FILES_MATCHING PATTERN "*.h")
+        FILES_MATCHING PATTERN "*.h" PATTERN "third_party" EXCLUDE)
 install(DIRECTORY "${CMAKE_SOURCE_DIR}/plugins/api" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/tapescope/plugins"
         COMPONENT dev FILES_MATCHING PATTERN "*.h")
 configure_package_config_file("${CMAKE_SOURCE_DIR}/scripts/cmake/tapescope-config.cmake.in"

@@ -35,6 +35,12 @@ class Layering(unittest.TestCase):
         found = self.violations({"viewers/models/a.h": "#include <QObject>\n#include <QColor>\n"})
         self.assertEqual(found, ["viewers/models/a.h:2: viewers/models may include Qt Core only (QColor)"])
 
+    def test_vendored_headers_stay_inside(self):
+        found = self.violations({"engine/cpu/a.h": "#include <pocketfft/pocketfft_hdronly.h>\n",
+                                 "engine/cpu/a.cpp": "#include <pocketfft/pocketfft_hdronly.h>\n",
+                                 "engine/third_party/x/x.h": "#include <QString>\n"})
+        self.assertEqual(found, ["engine/cpu/a.h:1: a header must not include vendored ones (pocketfft/pocketfft_hdronly.h)"])
+
     def test_allowed_includes_pass(self):
         found = self.violations({"app/cli/a.cpp": '#include "app/runner/training_run.h"\n#include <nlohmann/json.hpp>\n',
                                  "profiler/recorder/r.cpp": '#include "engine/observe/observer.h"\n',
