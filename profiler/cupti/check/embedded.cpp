@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// libtapescope-gpu-embedded.so: the collector inside a program that starts, stops and names its operators itself, as
-// Tapescope's own engine does, for scripts/gpu/gpu_check.cu. One session a process.
+// libtapescope-gpu-embedded.so: the collector inside a program that starts, stops and names its
+// operators itself, as Tapescope's own engine does, for scripts/gpu/gpu_check.cu. One session a
+// process.
 #include "profiler/cupti/collector.h"
 #include "profiler/cupti/tape_output.h"
 

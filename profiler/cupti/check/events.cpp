@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// tapescope-gpu-events TAPE: every GPU event as a line of JSON, for scripts/gpu/check_tape.py on a machine that has nothing
-// of ours installed. Times are CLOCK_MONOTONIC of the recorded process's machine, nanoseconds.
+// tapescope-gpu-events TAPE: every GPU event as a line of JSON, for scripts/gpu/check_tape.py on a
+// machine that has nothing of ours installed. Times are CLOCK_MONOTONIC of the recorded process's
+// machine, nanoseconds.
 #include "storage/tape/reader.h"
 
 #include <cstdio>
@@ -48,8 +49,9 @@ void print(const GpuEvent& e, std::int64_t zeroNs, const std::string& name) {
     switch (e.kind) {
         case GpuEventKind::Kernel: {
             const KernelLaunch k = kernelLaunch(e);
-            std::printf(R"(,"grid":[%u,%u,%u],"block":[%u,%u,%u],"shared":%u)", k.grid[0], k.grid[1],
-                        k.grid[2], k.block[0], k.block[1], k.block[2], k.dynamicSharedBytes);
+            std::printf(R"(,"grid":[%u,%u,%u],"block":[%u,%u,%u],"shared":%u)", k.grid[0],
+                        k.grid[1], k.grid[2], k.block[0], k.block[1], k.block[2],
+                        k.dynamicSharedBytes);
             break;
         }
         case GpuEventKind::MemAlloc:
