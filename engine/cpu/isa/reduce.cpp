@@ -160,34 +160,58 @@ void addingRow(Int n, const void* data, Int stride, void* out, const void* param
     acc = wrapAdd(acc, total);
 }
 
-/// Extremes: compare within lanes, look for NaN beside it.
-template <template <class> class F, class T>
+template <class T>
+constexpr bool kIsReal = T(0.5) != T(0);
+
+/// The larger of two keys belongs to the larger element, or for kMax = false to the smaller one.
+template <bool kMax, class T>
+T keyOf(T x) {
+    if constexpr (kMax) return x;
+    if constexpr (kIsReal<T>)
+        return -x;
+    else
+        return ~x;
+}
+/// Extremes of four streams, as sums: one alone leaves half of the memory's bandwidth. Whether
+/// there is a NaN is asked beside it, so that a step is one comparison.
+template <bool kMax, class T>
 void extremeRow(Int n, const void* data, Int stride, void* out, const void* param) {
-    if (stride != 1 || n < 64) return row<F, T>(n, data, stride, out, param);
+    if (stride != 1 || n < 64)
+        return kMax ? row<Max, T>(n, data, stride, out, param)
+                    : row<Min, T>(n, data, stride, out, param);
     const auto* x = static_cast<const T*>(data);
-    constexpr Int kLanes = 32;
-    T best[kLanes];
-    for (Int k = 0; k < kLanes; ++k) best[k] = x[k];
-    Int at = kLanes;
-    for (; at + kLanes <= n; at += kLanes) {
-#pragma GCC ivdep
-        for (Int k = 0; k < kLanes; ++k) {
-            const T v = x[at + k];
-            best[k] = static_cast<T>(F<T>::takeLane(best[k], v));
+    T m0 = keyOf<kMax>(x[0]), m1 = m0, m2 = m0, m3 = m0;
+    bool nan = false;
+    Int at = 0;
+    while (n - at >= 64) {
+        const Int quarter = (n - at < kSumBlock ? n - at : kSumBlock) / 64 * 16;
+        const T* b0 = x + at;
+        const T *b1 = b0 + quarter, *b2 = b1 + quarter, *b3 = b2 + quarter;
+        int unordered = 0;
+#pragma omp simd reduction(max : m0, m1, m2, m3) reduction(| : unordered)
+        for (Int i = 0; i < quarter; ++i) {
+            const T k0 = keyOf<kMax>(b0[i]), k1 = keyOf<kMax>(b1[i]);
+            const T k2 = keyOf<kMax>(b2[i]), k3 = keyOf<kMax>(b3[i]);
+            m0 = k0 > m0 ? k0 : m0;
+            m1 = k1 > m1 ? k1 : m1;
+            m2 = k2 > m2 ? k2 : m2;
+            m3 = k3 > m3 ? k3 : m3;
+            unordered |= static_cast<int>(k0 != k0) | static_cast<int>(k1 != k1) |
+                         static_cast<int>(k2 != k2) | static_cast<int>(k3 != k3);
         }
+        nan = nan || unordered != 0;
+        at += 4 * quarter;
     }
     auto& acc = *static_cast<Acc<T>*>(out);
-    for (Int k = 0; k < kLanes; ++k) acc = F<T>::take(acc, best[k], Acc<T>(0));
-    for (; at < n; ++at) acc = F<T>::take(acc, x[at], Acc<T>(0));
+    const auto take = [&acc](T v) {
+        acc = kMax ? Max<T>::take(acc, v, Acc<T>(0)) : Min<T>::take(acc, v, Acc<T>(0));
+    };
+    if constexpr (kIsReal<T>)
+        if (nan) return take(static_cast<T>(__builtin_nan("")));
+    const T best[] = {m0, m1, m2, m3};
+    for (const T m : best) take(keyOf<kMax>(m));
+    for (; at < n; ++at) take(x[at]);
 }
-template <class T>
-struct MaxLanes : Max<T> {
-    static T takeLane(T best, T x) { return x > best || x != x ? x : best; }
-};
-template <class T>
-struct MinLanes : Min<T> {
-    static T takeLane(T best, T x) { return x < best || x != x ? x : best; }
-};
 
 template <template <class> class F>
 constexpr void allTypes(ReduceTable& t, ReduceOp op) {
@@ -226,13 +250,13 @@ constexpr ReduceTable makeTable() {
     sum[2] = sumRow;
     sum[3] = addingRow<Sum, double>;
     auto& max = t.rows[static_cast<int>(ReduceOp::Max)];
-    max[1] = extremeRow<MaxLanes, Int>;
-    max[2] = extremeRow<MaxLanes, float>;
-    max[3] = extremeRow<MaxLanes, double>;
+    max[1] = extremeRow<true, Int>;
+    max[2] = extremeRow<true, float>;
+    max[3] = extremeRow<true, double>;
     auto& min = t.rows[static_cast<int>(ReduceOp::Min)];
-    min[1] = extremeRow<MinLanes, Int>;
-    min[2] = extremeRow<MinLanes, float>;
-    min[3] = extremeRow<MinLanes, double>;
+    min[1] = extremeRow<false, Int>;
+    min[2] = extremeRow<false, float>;
+    min[3] = extremeRow<false, double>;
     return t;
 }
 

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// amax and amin of rows of any length: the loops take blocks of streams, then what is left.
+#include "engine/engine.h"
+
+#include <cmath>
+#include <cstdint>
+#include <gtest/gtest.h>
+#include <limits>
+#include <vector>
+
+namespace tapescope::engine {
+namespace {
+
+constexpr std::int64_t kLengths[] = {1, 63, 64, 65, 127, 128, 1023, 1024, 1025, 1100, 2048, 2111};
+
+template <class T>
+Tensor row(DType dtype, const std::vector<T>& values) {
+    Tensor x = Tensor::empty({static_cast<std::int64_t>(values.size())}, dtype);
+    std::copy(values.begin(), values.end(), x.data<T>());
+    return x;
+}
+
+template <class T>
+void extremesAtEveryPlace(DType dtype, T low, T high) {
+    for (const std::int64_t n : kLengths) {
+        for (std::int64_t at = 0; at < n; at += n > 200 ? 37 : 1) {
+            std::vector<T> values(static_cast<std::size_t>(n), T(3));
+            values[static_cast<std::size_t>(at)] = high;
+            EXPECT_EQ(*amax(row(dtype, values)).template data<T>(), high) << at << " of " << n;
+            EXPECT_EQ(*amin(row(dtype, values)).template data<T>(), n == 1 ? high : T(3));
+            values[static_cast<std::size_t>(at)] = low;
+            EXPECT_EQ(*amin(row(dtype, values)).template data<T>(), low) << at << " of " << n;
+            EXPECT_EQ(*amax(row(dtype, values)).template data<T>(), n == 1 ? low : T(3));
+        }
+    }
+}
+
+TEST(Extremes, AreFoundAtEveryPlaceOfARow) {
+    extremesAtEveryPlace<float>(DType::F32, -std::numeric_limits<float>::infinity(),
+                                std::numeric_limits<float>::infinity());
+    extremesAtEveryPlace<double>(DType::F64, -1e300, 1e300);
+    extremesAtEveryPlace<std::int64_t>(DType::I64, INT64_MIN, INT64_MAX);
+}
+
+TEST(Extremes, ANaNAtAnyPlaceIsTheResult) {
+    for (const std::int64_t n : kLengths) {
+        for (std::int64_t at = 0; at < n; at += n > 200 ? 37 : 1) {
+            std::vector<float> values(static_cast<std::size_t>(n), 1.0F);
+            values[static_cast<std::size_t>(n - 1 - at)] = std::numeric_limits<float>::infinity();
+            values[static_cast<std::size_t>(at)] = std::numeric_limits<float>::quiet_NaN();
+            EXPECT_TRUE(std::isnan(*amax(row(DType::F32, values)).data<float>())) << at;
+            EXPECT_TRUE(std::isnan(*amin(row(DType::F32, values)).data<float>())) << at;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace tapescope::engine
