@@ -35,30 +35,7 @@ double hurwitz(double s, double x) {
     return sum;
 }
 
-double refinedErfInverse(double y, int steps) {
-    const double size = std::fabs(y);
-    if (!(size <= 1)) return kNan;
-    if (size == 1) return std::copysign(kInfinity, y);
-    // Winitzki's estimate (2e-3 off), then Halley's method, which triples the digits.
-    constexpr double kA = 0.147;
-    const double l = std::log1p(-size * size);
-    const double t = 2 / (kPi * kA) + l / 2;
-    double x = std::sqrt(-l / kA / (std::sqrt(t * t - l / kA) + t));
-    for (int i = 0; i < steps; ++i) {
-        // Near 1 the difference of the complements keeps the digits.
-        const double error = size > 0.5 ? (1 - size) - std::erfc(x) : std::erf(x) - size;
-        const double step = error / (2 * std::numbers::inv_sqrtpi * std::exp(-x * x));
-        x -= step / (1 + x * step);
-    }
-    return std::copysign(x, y);
-}
-
 }  // namespace
-
-double erfInverse(double y) { return refinedErfInverse(y, 3); }
-float erfInverse(float y) {
-    return static_cast<float>(refinedErfInverse(static_cast<double>(y), 1));
-}
 
 double digamma(double x) {
     if (x == 0) return std::copysign(kInfinity, -x);

@@ -7,10 +7,6 @@ namespace tapescope::engine::cpu {
 
 // Special functions that the C library lacks, to about 1e-14 relative. Any thread.
 
-/// The x with erf(x) = y; infinite at -1 and 1, NaN beyond.
-double erfInverse(double y);
-/// The same to float32's digits, in a third of the time.
-float erfInverse(float y);
 /// The derivative of log gamma. -inf at 0 (inf at -0), NaN at the negative integers.
 double digamma(double x);
 /// The n-th derivative of digamma, n >= 1: (-1)^(n+1) n! sum over k >= 0 of 1 / (x + k)^(n+1).

@@ -61,13 +61,13 @@ constinit OpDef kErf = realRow(
     cpu::real<RealUnary::Erf>);
 constinit OpDef kErfc = realRow(
     "erfc", [](const VjpArgs& a, Grads out) { out[0] = erfGrad(a, -1); }, Keeps::Input,
-    realMap([](auto x) { return std::erfc(x); }));
+    cpu::real<RealUnary::Erfc>);
 constinit OpDef kErfinv = realRow(
     "erfinv",
     [](const VjpArgs& a, Grads out) {
         out[0] = mul(a.grad(), mul(exp(square(a.output(0))), 1 / kTwoOverRootPi));
     },
-    Keeps::Output, realMap([](auto x) { return cpu::erfInverse(x); }));
+    Keeps::Output, cpu::real<RealUnary::Erfinv>);
 constinit OpDef kLgamma = realRow(
     "lgamma", [](const VjpArgs& a, Grads out) { out[0] = mul(a.grad(), digamma(a.input(0))); },
     Keeps::Input, realMap([](auto x) { return cpu::logGamma(x); }));

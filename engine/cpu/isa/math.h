@@ -133,6 +133,37 @@ inline float erfOf(float x) {
     return a < 0.925F ? small : large;
 }
 
+/// Sine and cosine for |x| <= 8192; NaN past it, where pi / 2 in four parts is not enough.
+struct SinCos {
+    float sine;
+    float cosine;
+};
+inline SinCos sinCosOrNan(float x) {
+    constexpr float kShift = 12582912.0F;  // 1.5 * 2^23, see expParts
+    const float shifted = x * 0.636619772F + kShift;
+    const std::uint32_t quarter = bitsOf(shifted);
+    const float n = shifted - kShift;
+    // The products of the first three parts are exact, so that r keeps its digits near zero.
+    const float first = (x - n * 1.5703125F) - n * 0.0004837512969970703F;
+    const float r = (first - n * 7.549533620476723e-08F) - n * 2.563344152e-12F;
+    const float s = r * r;
+    float p = -1.9515295891e-4F;  // sin(r) = r + r^3 p(r^2) for |r| <= pi / 4 (Cephes)
+    p = p * s + 8.3321608736e-3F;
+    p = p * s + -1.6666654611e-1F;
+    const float sine = r + r * s * p;
+    float q = 2.443315711809948e-5F;  // cos(r) = 1 - r^2 / 2 + r^4 q(r^2)
+    q = q * s + -1.388731625493765e-3F;
+    q = q * s + 4.166664568298827e-2F;
+    const float cosine = 1.0F - 0.5F * s + s * s * q;
+    const bool swap = (quarter & 1U) != 0;
+    const std::uint32_t sineSign = (quarter & 2U) << 30;
+    const std::uint32_t cosineSign = ((quarter + 1U) & 2U) << 30;
+    const float ofSine = floatOf(bitsOf(swap ? cosine : sine) ^ sineSign);
+    const float ofCosine = floatOf(bitsOf(swap ? sine : cosine) ^ cosineSign);
+    const bool small = __builtin_fabsf(x) <= 8192.0F;
+    return {small ? ofSine : __builtin_nanf(""), small ? ofCosine : __builtin_nanf("")};
+}
+
 inline float sqrtOf(float x) { return __builtin_sqrtf(x); }
 inline float sinOf(float x) { return __builtin_sinf(x); }
 inline float cosOf(float x) { return __builtin_cosf(x); }

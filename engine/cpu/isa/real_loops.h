@@ -9,6 +9,9 @@ namespace tapescope::engine::cpu {
 
 enum class RealUnary : std::uint8_t {
     Erf,
+    Erfc,
+    Erfinv,
+    Atanh,
     Expm1,
     Log1p,
     Exp2,

@@ -96,10 +96,89 @@ inline float atanOf(float x) { return atan2Of(x, 1.0F); }
 inline float asinOf(float x) { return atan2Of(x, sqrtOf((1.0F - x) * (1.0F + x))); }
 inline float acosOf(float x) { return atan2Of(sqrtOf((1.0F - x) * (1.0F + x)), x); }
 
+inline float atanhOf(float x) {
+    const float a = __builtin_fabsf(x);
+    return __builtin_copysignf(0.5F * log1pOf(2.0F * a / (1.0F - a)), x);
+}
+
+inline float erfcOf(float x) {
+    const float a = __builtin_fabsf(x);
+    const float limited = a < 11.0F ? a : 11.0F;  // the result is 0 from 10.1 on
+    // erfc(a) = exp(-a^2) t exp(p(t)) with t = 1 / (1 + a / 2). a^2 in two parts, the first without
+    // rounding: its error would be one of the result's digits.
+    const float t = 1.0F / (1.0F + 0.5F * limited);
+    float p = -1.321883583e-01F;
+    p = p * t + 9.184747585e-01F;
+    p = p * t + -2.660184627e+00F;
+    p = p * t + 4.065587108e+00F;
+    p = p * t + -3.407514885e+00F;
+    p = p * t + 1.589504338e+00F;
+    p = p * t + -6.848010852e-01F;
+    p = p * t + 2.197518298e-01F;
+    p = p * t + 3.553143037e-01F;
+    p = p * t + 1.001627312e+00F;
+    p = p * t + -1.265570671e+00F;
+    const float high = floatOf(bitsOf(limited) & 0xFFFFF000U);
+    const float low = (limited - high) * (limited + high);
+    const float tail = expOf(-high * high) * (t * expOf(p - low));
+    const float far = x < 0.0F ? 2.0F - tail : tail;
+    const float r = a < 0.65F ? 1.0F - erfOf(x) : far;
+    return x != x ? x : r;
+}
+
+/// Giles, Approximating the erfinv function (2011), single precision: 3e-7 of the result.
+inline float erfinvOf(float x) {
+    const float w = -logOf((1.0F - x) * (1.0F + x));
+    const float near = w - 2.5F;
+    float p = 2.81022636e-08F;
+    p = p * near + 3.43273939e-07F;
+    p = p * near + -3.5233877e-06F;
+    p = p * near + -4.39150654e-06F;
+    p = p * near + 2.1858087e-04F;
+    p = p * near + -1.25372503e-03F;
+    p = p * near + -4.17768164e-03F;
+    p = p * near + 2.46640727e-01F;
+    p = p * near + 1.50140941e+00F;
+    const float far = __builtin_sqrtf(w > 5.0F ? w : 5.0F) - 3.0F;
+    float q = -2.00214257e-04F;
+    q = q * far + 1.00950558e-04F;
+    q = q * far + 1.34934322e-03F;
+    q = q * far + -3.67342844e-03F;
+    q = q * far + 5.73950773e-03F;
+    q = q * far + -7.6224613e-03F;
+    q = q * far + 9.43887047e-03F;
+    q = q * far + 1.00167406e+00F;
+    q = q * far + 2.83297682e+00F;
+    const float inside = (w < 5.0F ? p : q) * x;
+    const float a = __builtin_fabsf(x);
+    const float r = a == 1.0F ? __builtin_copysignf(__builtin_inff(), x) : inside;
+    return a <= 1.0F ? r : __builtin_nanf("");
+}
+
 inline float ceilOf(float x) { return __builtin_ceilf(x); }
 inline float truncOf(float x) { return __builtin_truncf(x); }
 inline float roundOf(float x) { return __builtin_rintf(x); }
 
+inline double atanhOf(double x) { return __builtin_atanh(x); }
+inline double erfcOf(double x) { return __builtin_erfc(x); }
+inline double erfinvOf(double y) {
+    const double size = __builtin_fabs(y);
+    if (!(size <= 1)) return __builtin_nan("");
+    if (size == 1) return __builtin_copysign(__builtin_inf(), y);
+    // Winitzki's estimate (2e-3 off), then Halley's method, which triples the digits.
+    constexpr double kA = 0.147;
+    constexpr double kPi = 3.14159265358979323846;
+    const double l = __builtin_log1p(-size * size);
+    const double t = 2 / (kPi * kA) + l / 2;
+    double x = __builtin_sqrt(-l / kA / (__builtin_sqrt(t * t - l / kA) + t));
+    for (int i = 0; i < 3; ++i) {
+        // Near 1 the difference of the complements keeps the digits.
+        const double error = size > 0.5 ? (1 - size) - __builtin_erfc(x) : __builtin_erf(x) - size;
+        const double step = error / (1.12837916709551257390 * __builtin_exp(-x * x));
+        x -= step / (1 + x * step);
+    }
+    return __builtin_copysign(x, y);
+}
 inline double expm1Of(double x) { return __builtin_expm1(x); }
 inline double log1pOf(double x) { return __builtin_log1p(x); }
 inline double atan2Of(double y, double x) { return __builtin_atan2(y, x); }

@@ -16,6 +16,21 @@ struct Erf : None {
     T operator()(T x) const { return erfOf(x); }
 };
 template <class T>
+struct Erfc : None {
+    using None::None;
+    T operator()(T x) const { return erfcOf(x); }
+};
+template <class T>
+struct Erfinv : None {
+    using None::None;
+    T operator()(T x) const { return erfinvOf(x); }
+};
+template <class T>
+struct Atanh : None {
+    using None::None;
+    T operator()(T x) const { return atanhOf(x); }
+};
+template <class T>
 struct Expm1 : None {
     using None::None;
     T operator()(T x) const { return expm1Of(x); }
@@ -190,6 +205,9 @@ constexpr void add(RealTable& t, RealUnary op) {
 constexpr RealTable makeTable() {
     RealTable t{};
     add<Erf>(t, RealUnary::Erf);
+    add<Erfc>(t, RealUnary::Erfc);
+    add<Erfinv>(t, RealUnary::Erfinv);
+    add<Atanh>(t, RealUnary::Atanh);
     add<Expm1>(t, RealUnary::Expm1);
     add<Log1p>(t, RealUnary::Log1p);
     add<Exp2>(t, RealUnary::Exp2);

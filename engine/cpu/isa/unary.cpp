@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/cpu/isa/checked_loops.h"
 #include "engine/cpu/isa/loops.h"
 #include "engine/cpu/isa/math.h"
 
@@ -89,6 +90,14 @@ template <class T>
 struct Cos {
     explicit Cos(const LoopParams&) {}
     T operator()(T x) const { return cosOf(x); }
+};
+struct SinFloat {
+    static float fast(float x) { return sinCosOrNan(x).sine; }
+    static float exact(float x) { return sinOf(x); }
+};
+struct CosFloat {
+    static float fast(float x) { return sinCosOrNan(x).cosine; }
+    static float exact(float x) { return cosOf(x); }
 };
 template <class T>
 struct Tanh {
@@ -247,6 +256,8 @@ constexpr UnaryTable makeTable() {
     same<Reciprocal, kFloats>(t, UnaryOp::Reciprocal);
     same<Sin, kFloats>(t, UnaryOp::Sin);
     same<Cos, kFloats>(t, UnaryOp::Cos);
+    t.loops[static_cast<int>(UnaryOp::Sin)][2] = checkedUnary<SinFloat, float>;
+    t.loops[static_cast<int>(UnaryOp::Cos)][2] = checkedUnary<CosFloat, float>;
     same<Tanh, kFloats>(t, UnaryOp::Tanh);
     same<Sigmoid, kFloats>(t, UnaryOp::Sigmoid);
     same<LeakyRelu, kFloats>(t, UnaryOp::LeakyRelu);

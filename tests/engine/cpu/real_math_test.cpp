@@ -40,6 +40,16 @@ protected:
     }
 };
 
+/// Newton's method on the C library's erf and erfc.
+double inverseOfErf(double y) {
+    const double size = std::fabs(y);
+    double x = size < 0.9 ? size : std::sqrt(-std::log1p(-size));
+    for (int i = 0; i < 60; ++i)
+        x -= (size < 0.5 ? std::erf(x) - size : (1 - size) - std::erfc(x)) /
+             (1.1283791670955126 * std::exp(-x * x));
+    return std::copysign(x, y);
+}
+
 TEST_P(RealMath, UnaryFunctionsAreAccurateToAFewUnitsInTheLastPlace) {
     struct Function {
         const char* name;
@@ -52,6 +62,9 @@ TEST_P(RealMath, UnaryFunctionsAreAccurateToAFewUnitsInTheLastPlace) {
     const auto softplus = [](double v) { return std::log1p(std::exp(v)); };
     const std::vector<Function> functions{
         {"erf", RealUnary::Erf, -5, 5, 3, [](double v) { return std::erf(v); }},
+        {"erfc", RealUnary::Erfc, -5, 9, 6, [](double v) { return std::erfc(v); }},
+        {"erfinv", RealUnary::Erfinv, -0.999999, 0.999999, 6, inverseOfErf},
+        {"atanh", RealUnary::Atanh, -0.999999, 0.999999, 4, [](double v) { return std::atanh(v); }},
         {"expm1", RealUnary::Expm1, -60, 88.7, 3, [](double v) { return std::expm1(v); }},
         {"log1p", RealUnary::Log1p, -0.999, 100, 3, [](double v) { return std::log1p(v); }},
         {"exp2", RealUnary::Exp2, -126, 127.9, 2, [](double v) { return std::exp2(v); }},

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/cpu/special_math.h"
 
+#include "engine/cpu/real_kernels.h"
+
 #include <cmath>
 #include <gtest/gtest.h>
 #include <numbers>
@@ -12,6 +14,12 @@ constexpr double kPi = std::numbers::pi;
 
 void expectNear(double actual, double expected) {
     EXPECT_NEAR(actual, expected, 2e-14 * std::fmax(1, std::fabs(expected)));
+}
+
+double erfInverse(double y) {
+    double x = 0;
+    realTableFor(Isa::Base)->f64[static_cast<int>(RealUnary::Erfinv)](1, &x, 1, &y, 1, {});
+    return x;
 }
 
 TEST(SpecialMath, ErfInverseUndoesErf) {

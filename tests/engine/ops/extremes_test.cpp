@@ -23,7 +23,7 @@ Tensor row(DType dtype, const std::vector<T>& values) {
 template <class T>
 void extremesAtEveryPlace(DType dtype, T low, T high) {
     for (const std::int64_t n : kLengths) {
-        for (std::int64_t at = 0; at < n; at += n > 200 ? 37 : 1) {
+        for (std::int64_t at = 0; at<n; at += n> 200 ? 37 : 1) {
             std::vector<T> values(static_cast<std::size_t>(n), T(3));
             values[static_cast<std::size_t>(at)] = high;
             EXPECT_EQ(*amax(row(dtype, values)).template data<T>(), high) << at << " of " << n;
@@ -44,7 +44,7 @@ TEST(Extremes, AreFoundAtEveryPlaceOfARow) {
 
 TEST(Extremes, ANaNAtAnyPlaceIsTheResult) {
     for (const std::int64_t n : kLengths) {
-        for (std::int64_t at = 0; at < n; at += n > 200 ? 37 : 1) {
+        for (std::int64_t at = 0; at<n; at += n> 200 ? 37 : 1) {
             std::vector<float> values(static_cast<std::size_t>(n), 1.0F);
             values[static_cast<std::size_t>(n - 1 - at)] = std::numeric_limits<float>::infinity();
             values[static_cast<std::size_t>(at)] = std::numeric_limits<float>::quiet_NaN();
