@@ -8,9 +8,11 @@
 #include "engine/cpu/random_words.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <vector>
 
 namespace tapescope::engine::cpu {
@@ -26,25 +28,13 @@ void drawInto(const Tensor& out, const Fill& fill) {
 }
 
 double uniform53(std::uint32_t high, std::uint32_t low) {
-    return uniforms<double>({high, low, 0, 0})[0];
+    const std::array words{high, low};
+    double u = 0;
+    uniforms<double>(words.data(), 1, &u);
+    return u;
 }
 /// -log(1 - u), u in [0, 1).
 double exponentialOf(double u) { return -portableLog(1.0 - u); }
-
-/// The normal numbers of a block's uniform numbers, as randn() draws them.
-template <class Uniforms>
-Uniforms normals(const Uniforms& u) {
-    Uniforms z = u;
-    for (std::size_t k = 0; k < u.size(); k += 2) {
-        const double radius = std::sqrt(2.0 * exponentialOf(u[k]));
-        double sine = 0;
-        double cosine = 0;
-        portableSinCosTurns(u[k + 1], sine, cosine);
-        z[k] = radius * cosine;
-        z[k + 1] = radius * sine;
-    }
-    return z;
-}
 
 /// Where a rate has so many values that counting through them is slow.
 constexpr double kManyPoisson = 1e8;
@@ -54,7 +44,9 @@ constexpr double kManyPoisson = 1e8;
 double poissonOf(double rate, double u, double v) {
     if (rate == 0) return 0;
     if (rate > kManyPoisson) {
-        const double z = normals(std::array{u, v})[0];
+        std::array pair{u, v};
+        drawTable().normals(2, pair.data());
+        const double z = pair[0];
         return std::max(0.0, std::floor(rate + std::sqrt(rate) * z + 0.5));
     }
     const double mode = std::floor(rate);
@@ -97,8 +89,8 @@ void uniform(const OpArgs& args, std::span<Tensor> outputs) {
     const double width = args.attrs.real(1) - from;
     visitFloating(outputs[0].dtype(), [&]<class T>() {
         drawInto(outputs[0], [&](const Tensor& out) {
-            drawBlocks<T>(out, [=](auto u) {
-                for (double& value : u) {
+            drawBlocks<T>(out, [=](double* u, std::int64_t n) {
+                for (double& value : std::span(u, static_cast<std::size_t>(n))) {
                     // Rounding must not reach the open end.
                     const T drawn = static_cast<T>(from + width * value);
                     const T end = static_cast<T>(from + width);
@@ -106,7 +98,6 @@ void uniform(const OpArgs& args, std::span<Tensor> outputs) {
                                 ? drawn
                                 : std::nextafter(end, std::numeric_limits<T>::lowest());
                 }
-                return u;
             });
         });
     });
@@ -117,10 +108,9 @@ void normal(const OpArgs& args, std::span<Tensor> outputs) {
     const double deviation = args.attrs.real(1);
     visitFloating(outputs[0].dtype(), [&]<class T>() {
         drawInto(outputs[0], [&](const Tensor& out) {
-            drawBlocks<T>(out, [=](const auto& u) {
-                auto z = normals(u);
-                for (double& value : z) value = mean + deviation * value;
-                return z;
+            drawBlocks<T>(out, [=](double* u, std::int64_t n) {
+                drawTable().normals(n, u);
+                for (std::int64_t i = 0; i < n; ++i) u[i] = mean + deviation * u[i];
             });
         });
     });
@@ -130,9 +120,8 @@ void exponential(const OpArgs& args, std::span<Tensor> outputs) {
     const double lambd = args.attrs.real(0);
     visitFloating(outputs[0].dtype(), [&]<class T>() {
         drawInto(outputs[0], [&](const Tensor& out) {
-            drawBlocks<T>(out, [=](auto u) {
-                for (double& value : u) value = exponentialOf(value) / lambd;
-                return u;
+            drawBlocks<T>(out, [=](double* u, std::int64_t n) {
+                for (std::int64_t i = 0; i < n; ++i) u[i] = exponentialOf(u[i]) / lambd;
             });
         });
     });
@@ -182,7 +171,7 @@ void randint(std::int64_t low, std::int64_t high, const Tensor& target) {
 void normalOf(const OpArgs& args, std::span<Tensor> outputs) {
     const Tensor& out = outputs[0];
     visitFloating(out.dtype(), [&]<class T>() {
-        drawBlocks<T>(out, [](const auto& u) { return normals(u); });
+        drawBlocks<T>(out, [](double* u, std::int64_t n) { drawTable().normals(n, u); });
         mapElements<T, T, T, T>(
             kGrain / 2, [](T z, T mean, T deviation) { return mean + deviation * z; }, out, out,
             args[0], args[1]);
@@ -199,7 +188,8 @@ void poisson(const OpArgs& args, std::span<Tensor> outputs) {
         parallelFor(n, kDrawGrain / 16, [&](std::int64_t begin, std::int64_t end) {
             for (std::int64_t i = begin; i < end; ++i) {
                 const auto w = words.block(i);
-                const auto u = uniforms<double>(w);
+                std::array<double, 2> u;
+                uniforms<double>(w.data(), 2, u.data());
                 y[i] = static_cast<T>(poissonOf(static_cast<double>(rate[i]), u[0], u[1]));
             }
         });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/cpu/draw_isa.h"
 #include "engine/cpu/parallel.h"
 #include "engine/observe/context.h"
 #include "engine/random.h"
@@ -25,6 +26,10 @@ public:
           m_first(Context::current().generator().reserve(count)) {}
     std::array<std::uint32_t, 4> block(std::int64_t i) const {
         return Generator::philox(m_seed, m_first + static_cast<std::uint64_t>(i));
+    }
+    /// Blocks i to i + count, one after the other.
+    void blocks(std::int64_t i, std::int64_t count, std::uint32_t* words) const {
+        drawTable().words(m_seed, m_first + static_cast<std::uint64_t>(i), count, words);
     }
 
 private:
@@ -56,38 +61,44 @@ inline constexpr std::int64_t kWordsPerElement = std::is_same_v<T, double> ? 2 :
 template <class T>
 inline constexpr std::int64_t kPerBlock = 4 / kWordsPerElement<T>;
 
-/// The uniform numbers of a block.
+/// One uniform number from each word, or from each two of them.
 template <class T>
-std::array<double, static_cast<std::size_t>(kPerBlock<T>)> uniforms(
-    const std::array<std::uint32_t, 4>& w) {
+void uniforms(const std::uint32_t* words, std::int64_t n, double* u) {
     if constexpr (kWordsPerElement<T> == 1) {
         // As many bits as T's significand has: none rounds up to 1.
         constexpr int kBits = std::is_same_v<T, float> ? 24 : std::is_same_v<T, Half> ? 11 : 8;
-        const auto u = [](std::uint32_t word) {
-            return static_cast<double>(word >> (32 - kBits)) / static_cast<double>(1 << kBits);
-        };
-        return {u(w[0]), u(w[1]), u(w[2]), u(w[3])};
+        for (std::int64_t i = 0; i < n; ++i)
+            u[i] = static_cast<double>(static_cast<std::int32_t>(words[i] >> (32 - kBits))) /
+                   static_cast<double>(1 << kBits);
     } else {
-        const auto u = [](std::uint32_t high, std::uint32_t low) {
-            const std::uint64_t both = (static_cast<std::uint64_t>(high) << 32) | low;
-            return static_cast<double>(both >> 11) * 0x1p-53;
-        };
-        return {u(w[0], w[1]), u(w[2], w[3])};
+        for (std::int64_t i = 0; i < n; ++i) {
+            const std::uint64_t both =
+                (static_cast<std::uint64_t>(words[2 * i]) << 32) | words[2 * i + 1];
+            u[i] = static_cast<double>(both >> 11) * 0x1p-53;
+        }
     }
 }
 
-/// fill(block's uniforms, out values) for every block of out.
-template <class T, class Fill>
-void drawBlocks(const Tensor& out, const Fill& fill) {
+/// out = what change(u, n) makes of uniform numbers, in place, where they lie in order and whole
+/// blocks at a time.
+template <class T, class Change>
+void drawBlocks(const Tensor& out, const Change& change) {
+    constexpr std::int64_t kWords = 1024;
+    constexpr std::int64_t kRun = kWords / kWordsPerElement<T>;
     T* y = out.data<T>();
     const std::int64_t n = out.numel();
-    const Words words(n * kWordsPerElement<T>);
+    const Words draw(n * kWordsPerElement<T>);
     parallelFor(n, kDrawGrain, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; i += kPerBlock<T>) {
-            const auto values = fill(uniforms<T>(words.block(i / kPerBlock<T>)));
-            const std::int64_t count = std::min(kPerBlock<T>, end - i);
+        std::array<std::uint32_t, kWords> words;
+        std::array<double, kRun> u;
+        for (std::int64_t i = begin; i < end; i += kRun) {
+            const std::int64_t count = std::min(kRun, end - i);
+            const std::int64_t blocks = (count + kPerBlock<T> - 1) / kPerBlock<T>;
+            draw.blocks(i / kPerBlock<T>, blocks, words.data());
+            uniforms<T>(words.data(), blocks * kPerBlock<T>, u.data());
+            change(u.data(), blocks * kPerBlock<T>);
             for (std::int64_t k = 0; k < count; ++k)
-                y[i + k] = static_cast<T>(values[static_cast<std::size_t>(k)]);
+                y[i + k] = static_cast<T>(u[static_cast<std::size_t>(k)]);
         }
     });
 }

@@ -72,13 +72,4 @@ double polygamma(std::int64_t n, double x) {
     return scale * (hurwitz(s, fraction) + sign * (hurwitz(s, 1 - fraction) - hurwitz(s, 1 - x)));
 }
 
-double logGamma(double x) {
-    int sign = 0;
-    return __builtin_lgamma_r(x, &sign);
-}
-float logGamma(float x) {
-    int sign = 0;
-    return __builtin_lgammaf_r(x, &sign);
-}
-
 }  // namespace tapescope::engine::cpu

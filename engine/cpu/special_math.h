@@ -11,8 +11,5 @@ namespace tapescope::engine::cpu {
 double digamma(double x);
 /// The n-th derivative of digamma, n >= 1: (-1)^(n+1) n! sum over k >= 0 of 1 / (x + k)^(n+1).
 double polygamma(std::int64_t n, double x);
-/// log |gamma(x)|, without the C library's global sign.
-double logGamma(double x);
-float logGamma(float x);
 
 }  // namespace tapescope::engine::cpu

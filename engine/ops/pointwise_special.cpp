@@ -70,7 +70,7 @@ constinit OpDef kErfinv = realRow(
     Keeps::Output, cpu::real<RealUnary::Erfinv>);
 constinit OpDef kLgamma = realRow(
     "lgamma", [](const VjpArgs& a, Grads out) { out[0] = mul(a.grad(), digamma(a.input(0))); },
-    Keeps::Input, realMap([](auto x) { return cpu::logGamma(x); }));
+    Keeps::Input, cpu::real<RealUnary::Lgamma>);
 constinit OpDef kDigamma = realRow(
     "digamma",
     [](const VjpArgs& a, Grads out) { out[0] = mul(a.grad(), polygamma(1, a.input(0))); },

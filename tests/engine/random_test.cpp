@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/random.h"
 
+#include "engine/cpu/draw_isa.h"
 #include "engine/cpu/portable_math.h"
 #include "engine/observe/context.h"
 #include "engine/ops/pointwise.h"
@@ -88,6 +89,41 @@ TEST(Random, RandpermIsAPermutation) {
     std::vector<std::int64_t> expected(10007);
     std::iota(expected.begin(), expected.end(), 0);
     EXPECT_EQ(values, expected);
+}
+
+TEST(DrawLoops, GiveTheSameBitsInEveryInstructionSet) {
+    constexpr std::uint64_t kSeed = 0x123456789ABCDEF;
+    constexpr std::uint64_t kCounter = 0xFFFFFFF0;  // the carry into the upper word is inside
+    for (const std::int64_t blocks : {1, 3, 64, 65, 1000}) {
+        std::vector<std::uint32_t> expected;
+        for (std::int64_t i = 0; i < blocks; ++i)
+            for (const std::uint32_t word :
+                 Generator::philox(kSeed, kCounter + static_cast<std::uint64_t>(i)))
+                expected.push_back(word);
+        std::vector<double> uniform;
+        for (const std::uint32_t word : expected) uniform.push_back((word >> 8) * 0x1p-24);
+        uniform[0] = 0;
+        uniform[1] = 1 - 0x1p-24;
+        std::vector<double> normals = uniform;
+        for (std::size_t k = 0; k < normals.size(); k += 2) {
+            const double radius = std::sqrt(-2 * cpu::portableLog(1 - uniform[k]));
+            double sine = 0;
+            double cosine = 0;
+            cpu::portableSinCosTurns(uniform[k + 1], sine, cosine);
+            normals[k] = radius * cosine;
+            normals[k + 1] = radius * sine;
+        }
+        for (const cpu::Isa isa : {cpu::Isa::Base, cpu::Isa::Avx2, cpu::Isa::Avx512}) {
+            const cpu::DrawTable* table = cpu::drawTableFor(isa);
+            if (table == nullptr) continue;
+            std::vector<std::uint32_t> words(expected.size());
+            table->words(kSeed, kCounter, blocks, words.data());
+            EXPECT_EQ(words, expected) << cpu::isaName(isa) << blocks;
+            std::vector<double> drawn = uniform;
+            table->normals(static_cast<std::int64_t>(drawn.size()), drawn.data());
+            EXPECT_EQ(drawn, normals) << cpu::isaName(isa) << blocks;
+        }
+    }
 }
 
 TEST(PortableMath, AgreesWithTheCLibraryToAFewUnits) {

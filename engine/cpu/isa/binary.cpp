@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/cpu/isa/checked_loops.h"
 #include "engine/cpu/isa/loops.h"
-#include "engine/cpu/isa/math.h"
+#include "engine/cpu/isa/real_math.h"
 
 namespace tapescope::engine::cpu::TAPESCOPE_ISA {
 namespace {
@@ -72,6 +73,10 @@ struct Pow {
         else
             return powOf(a, b);
     }
+};
+struct PowFloat {
+    static float fast(float a, float b) { return powOrNan(a, b); }
+    static float exact(float a, float b) { return powOf(a, b); }
 };
 template <class T>
 struct Maximum {
@@ -206,6 +211,9 @@ void powLoop(Int n, void* out, Int outStride, const void* first, Int aStride, co
         if (exponent == T(-1)) return each([](T x) { return T(1) / x; });
         if (exponent == T(-2)) return each([](T x) { return T(1) / (x * x); });
     }
+    if constexpr (sizeof(T) == sizeof(float))
+        return checkedBinary<PowFloat, T>(n, out, outStride, first, aStride, second, bStride,
+                                          params);
     loop<Pow<T>, T, T>(n, out, outStride, first, aStride, second, bStride, params);
 }
 

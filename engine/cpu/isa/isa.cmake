@@ -21,4 +21,5 @@ endif()
 
 # The same bits on every machine: no fused multiply-adds where the processor has them.
 set_source_files_properties("${CMAKE_CURRENT_SOURCE_DIR}/cpu/portable_math.cpp" "${CMAKE_CURRENT_SOURCE_DIR}/cpu/fft_kernels.cpp"
+                            "${CMAKE_CURRENT_LIST_DIR}/draws.cpp"
                             PROPERTIES COMPILE_OPTIONS -ffp-contract=off)

@@ -12,6 +12,7 @@ enum class RealUnary : std::uint8_t {
     Erfc,
     Erfinv,
     Atanh,
+    Lgamma,
     Expm1,
     Log1p,
     Exp2,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/cpu/isa/math.h"
+#include "engine/cpu/isa/portable_math.h"
 
 // More elementary functions, on top of math.h and by its rules.
 namespace tapescope::engine::cpu::TAPESCOPE_ISA {
@@ -124,6 +125,57 @@ inline float erfcOf(float x) {
     const float far = x < 0.0F ? 2.0F - tail : tail;
     const float r = a < 0.65F ? 1.0F - erfOf(x) : far;
     return x != x ? x : r;
+}
+
+/// log gamma in double, so that its zeros at 1 and 2 keep float's digits; NaN unless x is in (0,
+/// infinity). Shifted by 8 where it is small, then Stirling's series.
+inline float lgammaOrNan(float x) {
+    const double wide = x;
+    const bool small = wide < 8.0;
+    double product = wide * (wide + 1.0);
+    for (int k = 2; k < 8; ++k) product *= wide + k;
+    const double z = small ? wide + 8.0 : wide;
+    const double inverse = 1.0 / z;
+    const double square = inverse * inverse;
+    double series = -3617.0 / 122400;
+    series = series * square + 1.0 / 156;
+    series = series * square + -691.0 / 360360;
+    series = series * square + 1.0 / 1188;
+    series = series * square + -1.0 / 1680;
+    series = series * square + 1.0 / 1260;
+    series = series * square + -1.0 / 360;
+    series = series * square + 1.0 / 12;
+    const double shift = portableLogOf(small ? product : 1.0);
+    const double y = (z - 0.5) * portableLogOf(z) - z + 0.91893853320467274178 + series * inverse;
+    return x > 0.0F && x < __builtin_inff() ? static_cast<float>(y - shift) : __builtin_nanf("");
+}
+
+/// x^y by way of double; NaN unless x is in (0, infinity) and y is finite, or x is 0 and y > 0.
+inline float powOrNan(float x, float y) {
+    const double exponent = static_cast<double>(y) * portableLogOf(static_cast<double>(x));
+    // Past these bounds float's result is 0 or infinity.
+    const double v = exponent > 100.0 ? 100.0 : (exponent < -120.0 ? -120.0 : exponent);
+    constexpr double kShift = 6755399441055744.0;  // 1.5 * 2^52, see expParts
+    const double shifted = v * 1.44269504088896340736 + kShift;
+    const double n = shifted - kShift;
+    const double r = v - n * 0.69314718055994530942;
+    double p = 1.0 / 40320;
+    p = p * r + 1.0 / 5040;
+    p = p * r + 1.0 / 720;
+    p = p * r + 1.0 / 120;
+    p = p * r + 1.0 / 24;
+    p = p * r + 1.0 / 6;
+    p = p * r + 0.5;
+    p = p * r + 1.0;
+    p = p * r + 1.0;
+    const std::uint64_t scale =
+        (static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int32_t>(n))) +
+         1023U)
+        << 52;
+    const double result = p * __builtin_bit_cast(double, scale);
+    const bool ordinary = x > 0.0F && x < __builtin_inff() && y - y == 0.0F;
+    const float of0 = y > 0.0F ? 0.0F : __builtin_nanf("");  // of +0: what activations are full of
+    return ordinary ? static_cast<float>(result) : bitsOf(x) == 0 ? of0 : __builtin_nanf("");
 }
 
 /// Giles, Approximating the erfinv function (2011), single precision: 3e-7 of the result.

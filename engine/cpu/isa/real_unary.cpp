@@ -69,6 +69,20 @@ struct TanDouble : None {
     using None::None;
     double operator()(double x) const { return __builtin_tan(x); }
 };
+struct LgammaDouble : None {
+    using None::None;
+    double operator()(double x) const {
+        int sign = 0;  // not the C library's global one
+        return __builtin_lgamma_r(x, &sign);
+    }
+};
+struct LgammaFloat {
+    static float fast(float x) { return lgammaOrNan(x); }
+    static float exact(float x) {
+        int sign = 0;
+        return __builtin_lgammaf_r(x, &sign);
+    }
+};
 struct TanFloat {
     static float fast(float x) { return tanOrNan(x); }
     static float exact(float x) { return __builtin_tanf(x); }
@@ -217,6 +231,8 @@ constexpr RealTable makeTable() {
     add<Atan>(t, RealUnary::Atan);
     t.f32[static_cast<int>(RealUnary::Tan)] = checkedUnary<TanFloat, float>;
     t.f64[static_cast<int>(RealUnary::Tan)] = loop<TanDouble, double>;
+    t.f32[static_cast<int>(RealUnary::Lgamma)] = checkedUnary<LgammaFloat, float>;
+    t.f64[static_cast<int>(RealUnary::Lgamma)] = loop<LgammaDouble, double>;
     add<Ceil>(t, RealUnary::Ceil);
     add<Trunc>(t, RealUnary::Trunc);
     add<Round>(t, RealUnary::Round);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The inlined functions of isa/real_math.h, in every instruction set this machine has, against the
 // C library in double.
+#include "engine/cpu/isa.h"
 #include "engine/cpu/real_kernels.h"
 
 #include <algorithm>
@@ -65,6 +66,13 @@ TEST_P(RealMath, UnaryFunctionsAreAccurateToAFewUnitsInTheLastPlace) {
         {"erfc", RealUnary::Erfc, -5, 9, 6, [](double v) { return std::erfc(v); }},
         {"erfinv", RealUnary::Erfinv, -0.999999, 0.999999, 6, inverseOfErf},
         {"atanh", RealUnary::Atanh, -0.999999, 0.999999, 4, [](double v) { return std::atanh(v); }},
+        {"lgamma", RealUnary::Lgamma, 0, 30, 3, [](double v) { return std::lgamma(v); }},
+        {"lgamma around its zeros", RealUnary::Lgamma, 0.999, 2.001, 3,
+         [](double v) { return std::lgamma(v); }},
+        {"lgamma of large numbers", RealUnary::Lgamma, 1e3, 1e30, 3,
+         [](double v) { return std::lgamma(v); }},
+        {"lgamma of negative numbers", RealUnary::Lgamma, -1.9, -1.1, 4,
+         [](double v) { return std::lgamma(v); }},
         {"expm1", RealUnary::Expm1, -60, 88.7, 3, [](double v) { return std::expm1(v); }},
         {"log1p", RealUnary::Log1p, -0.999, 100, 3, [](double v) { return std::log1p(v); }},
         {"exp2", RealUnary::Exp2, -126, 127.9, 2, [](double v) { return std::exp2(v); }},
@@ -97,6 +105,47 @@ TEST_P(RealMath, UnaryFunctionsAreAccurateToAFewUnitsInTheLastPlace) {
             }
         }
         EXPECT_LE(worst, f.maxUlp) << f.name << " at " << at;
+    }
+}
+
+TEST_P(RealMath, PowIsAccurateAndKeepsTheCLibrarysSpecialCases) {
+    const auto pow = loopsFor(GetParam())->binary.loops[static_cast<int>(BinaryOp::Pow)][2];
+    const auto of = [&](std::vector<float> a, const std::vector<float>& b) {
+        pow(static_cast<std::int64_t>(a.size()), a.data(), 1, a.data(), 1, b.data(), 1, {});
+        return a;
+    };
+    std::vector<float> a;
+    std::vector<float> b;
+    for (int i = 0; i < 20000; ++i) {
+        a.push_back(static_cast<float>(std::pow(10.0, i % 61 - 30) * (1 + i % 977 / 977.0)));
+        b.push_back(static_cast<float>((i % 801 - 400) / 100.0));
+    }
+    const std::vector<float> y = of(a, b);
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        const double exact = std::pow(static_cast<double>(a[i]), static_cast<double>(b[i]));
+        const auto rounded = static_cast<float>(exact);
+        if (rounded == 0 || std::isinf(rounded)) {
+            EXPECT_EQ(y[i], rounded) << a[i] << " ^ " << b[i];
+            continue;
+        }
+        EXPECT_LE(std::fabs(static_cast<double>(y[i]) - exact), ulpOf(exact))
+            << a[i] << " ^ " << b[i];
+    }
+    constexpr float kInf = std::numeric_limits<float>::infinity();
+    constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+    const float special[] = {0.0F, -0.0F,  1.0F, -1.0F, 2.0F, -3.0F,
+                             0.5F, 1e-40F, kInf, -kInf, kNan};
+    for (const float x : special) {
+        for (const float exponent : special) {
+            const float expected = std::pow(x, exponent);
+            const float actual = of({x}, {exponent})[0];
+            if (std::isnan(expected)) {
+                EXPECT_TRUE(std::isnan(actual)) << x << " ^ " << exponent;
+                continue;
+            }
+            EXPECT_EQ(std::signbit(actual), std::signbit(expected)) << x << " ^ " << exponent;
+            EXPECT_FLOAT_EQ(actual, expected) << x << " ^ " << exponent;
+        }
     }
 }
 
