@@ -59,20 +59,44 @@ void sortTyped(const Tensor& x, int dim, std::span<Tensor> outputs) {
     }
 }
 
+constexpr std::int64_t kFewOf = 16;
+
+/// items: the first k of x, k > 0; afterwards the k that come first in order, as a heap.
+template <class T, class Before>
+void keepFirst(const T* x, std::int64_t stride, std::int64_t n, Item<T>* items, std::int64_t k,
+               const Before& before) {
+    std::make_heap(items, items + k, before);
+    for (std::int64_t j = k; j < n; ++j) {
+        const Item<T> next{x[j * stride], j};
+        if (!before(next, items[0])) continue;
+        std::pop_heap(items, items + k, before);
+        items[k - 1] = next;
+        std::push_heap(items, items + k, before);
+    }
+}
+
 template <bool descending, class T>
 void topkTyped(const Tensor& x, int dim, std::int64_t k, std::span<Tensor> outputs) {
     const Lines from(x, dim);
     const Lines to(outputs[0], dim);
     const std::int64_t n = from.length();
-    const auto room = roomFor<T>(x.numel());
+    // A few are kept while the rest passes by; many are told apart together.
+    const bool few = k <= n / kFewOf;
+    const std::int64_t held = few ? k : n;
+    const auto room = roomFor<T>(from.count() * held);
     const T* const source = x.data<T>();
     T* const values = outputs[0].data<T>();
     auto* const indices = outputs[1].data<std::int64_t>();
-    from.forEach(8, [&](std::int64_t i) {
-        Item<T>* const items = room.get() + i * n;
-        loadItems(source + from.offset(i), from.stride(), n, items);
+    from.forEach(few ? 2 : 8, [&](std::int64_t i) {
+        Item<T>* const items = room.get() + i * held;
+        const T* const line = source + from.offset(i);
         const Before<descending, T> before;
-        if (k < n) std::nth_element(items, items + k, items + n, before);
+        loadItems(line, from.stride(), held, items);
+        if (few) {
+            keepFirst(line, from.stride(), n, items, k, before);
+        } else if (k < n) {
+            std::nth_element(items, items + k, items + n, before);
+        }
         std::sort(items, items + k, before);
         const std::int64_t at = to.offset(i);
         const std::int64_t step = to.stride();

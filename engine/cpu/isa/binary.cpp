@@ -247,12 +247,20 @@ void lerpLoop(Int n, void* out, Int outStride, const void* start, Int aStride, c
     const auto* a = static_cast<const T*>(start);
     const auto* b = static_cast<const T*>(end);
     const auto* w = static_cast<const T*>(weight);
+    const auto between = [](T s, T e, T t) {
+        return absOf(t) < T(0.5) ? s + t * (e - s) : e - (e - s) * (T(1) - t);
+    };
+    const bool dense = outStride == 1 && aStride == 1 && bStride == 1;
+    if (dense && wStride == 0) {
+        const T t = *w;
 #pragma GCC ivdep
-    for (Int i = 0; i < n; ++i) {
-        const T s = a[i * aStride];
-        const T e = b[i * bStride];
-        const T t = w[i * wStride];
-        y[i * outStride] = absOf(t) < T(0.5) ? s + t * (e - s) : e - (e - s) * (T(1) - t);
+        for (Int i = 0; i < n; ++i) y[i] = between(a[i], b[i], t);
+    } else if (dense && wStride == 1) {
+#pragma GCC ivdep
+        for (Int i = 0; i < n; ++i) y[i] = between(a[i], b[i], w[i]);
+    } else {
+        for (Int i = 0; i < n; ++i)
+            y[i * outStride] = between(a[i * aStride], b[i * bStride], w[i * wStride]);
     }
 }
 

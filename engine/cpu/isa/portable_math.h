@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-// The arithmetic of engine/cpu/portable_math.h: without branches, so that it can be done in vectors.
-// Where the bits must be the same in each instruction set, the source is compiled without
+// The arithmetic of engine/cpu/portable_math.h: without branches, so that it can be done in
+// vectors. Where the bits must be the same in each instruction set, the source is compiled without
 // contraction. See loops.h for the rules of this folder.
 namespace tapescope::engine::cpu {
 namespace {

@@ -163,6 +163,25 @@ void addingRow(Int n, const void* data, Int stride, void* out, const void* param
 template <class T>
 constexpr bool kIsReal = T(0.5) != T(0);
 
+/// Products of four streams of lanes, in Acc<T>.
+template <class T>
+void prodRow(Int n, const void* data, Int stride, void* out, const void* param) {
+    if (stride != 1 || n < 16) return row<Prod, T>(n, data, stride, out, param);
+    const auto* x = static_cast<const T*>(data);
+    const Int quarter = n / 4;
+    Acc<T> p0 = 1, p1 = 1, p2 = 1, p3 = 1;
+#pragma omp simd reduction(* : p0, p1, p2, p3)
+    for (Int i = 0; i < quarter; ++i) {
+        p0 *= static_cast<Acc<T>>(x[i]);
+        p1 *= static_cast<Acc<T>>(x[i + quarter]);
+        p2 *= static_cast<Acc<T>>(x[i + 2 * quarter]);
+        p3 *= static_cast<Acc<T>>(x[i + 3 * quarter]);
+    }
+    Acc<T> total = (p0 * p1) * (p2 * p3);
+    for (Int i = 4 * quarter; i < n; ++i) total *= static_cast<Acc<T>>(x[i]);
+    *static_cast<Acc<T>*>(out) *= total;
+}
+
 /// The larger of two keys belongs to the larger element, or for kMax = false to the smaller one.
 template <bool kMax, class T>
 T keyOf(T x) {
@@ -249,6 +268,9 @@ constexpr ReduceTable makeTable() {
     sum[1] = addingRow<Sum, Int>;
     sum[2] = sumRow;
     sum[3] = addingRow<Sum, double>;
+    auto& prod = t.rows[static_cast<int>(ReduceOp::Prod)];
+    prod[2] = prodRow<float>;
+    prod[3] = prodRow<double>;
     auto& max = t.rows[static_cast<int>(ReduceOp::Max)];
     max[1] = extremeRow<true, Int>;
     max[2] = extremeRow<true, float>;

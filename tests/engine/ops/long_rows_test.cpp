@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// amax and amin of rows of any length: the loops take blocks of streams, then what is left.
+// Rows longer than the operator table's cases have: loops take streams or blocks, then what is
+// left.
 #include "engine/engine.h"
 
 #include <cmath>
@@ -50,6 +51,41 @@ TEST(Extremes, ANaNAtAnyPlaceIsTheResult) {
             values[static_cast<std::size_t>(at)] = std::numeric_limits<float>::quiet_NaN();
             EXPECT_TRUE(std::isnan(*amax(row(DType::F32, values)).data<float>())) << at;
             EXPECT_TRUE(std::isnan(*amin(row(DType::F32, values)).data<float>())) << at;
+        }
+    }
+}
+
+TEST(Products, TakeEveryElementOnce) {
+    for (const std::int64_t n : kLengths) {
+        for (std::int64_t at = 0; at<n; at += n> 200 ? 37 : 1) {
+            std::vector<double> values(static_cast<std::size_t>(n), -1.0);
+            values[static_cast<std::size_t>(at)] = 7.0;
+            const double expected = n % 2 == 0 ? -7.0 : 7.0;
+            EXPECT_EQ(*prod(row(DType::F64, values), 0).data<double>(), expected) << at;
+            std::vector<float> single(values.begin(), values.end());
+            EXPECT_EQ(*prod(row(DType::F32, single), 0).data<float>(), expected) << at;
+        }
+    }
+}
+
+TEST(Topk, AFewOfALongLineAreTheFirstOfItsSortedForm) {
+    std::vector<float> values;
+    for (int i = 0; i < 3000; ++i) values.push_back(static_cast<float>((i * 7919) % 101));  // ties
+    values[100] = std::numeric_limits<float>::quiet_NaN();
+    values[200] = std::numeric_limits<float>::infinity();
+    values[300] = -std::numeric_limits<float>::infinity();
+    const Tensor x = row(DType::F32, values);
+    for (const bool largest : {true, false}) {
+        const auto [sorted, order] = sort(x, 0, largest);
+        for (const std::int64_t k : {1, 2, 10, 187, 188, 2999}) {
+            const auto [first, places] = topk(x, k, 0, largest);
+            ASSERT_EQ(first.numel(), k);
+            for (std::int64_t i = 0; i < k; ++i) {
+                EXPECT_EQ(places.data<std::int64_t>()[i], order.data<std::int64_t>()[i]) << k;
+                const float a = first.data<float>()[i];
+                const float b = sorted.data<float>()[i];
+                EXPECT_TRUE(a == b || (std::isnan(a) && std::isnan(b))) << k;
+            }
         }
     }
 }
