@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bandwidth of pointwise operators, reductions, norms and transforms; FLOP/s of matmul and conv.
 #include "bench/peer/peer_case.h"
-#include "engine/autograd/autograd.h"
-#include "engine/observe/context.h"
-#include "engine/ops/complex.h"
-#include "engine/ops/fft.h"
-#include "engine/ops/nn_functional.h"
-#include "engine/ops/pointwise.h"
-#include "engine/ops/reduce.h"
-#include "engine/ops/shape.h"
+#include "engine/engine.h"
 
 namespace tapescope::bench {
 namespace {
@@ -20,10 +13,11 @@ constexpr std::int64_t kColumns = 1024;
 constexpr double kBytes = 4.0 * kRows * kColumns;  // of one tensor of 16 M floats
 
 template <class Fn>
-PeerCase unary(const char* name, double tensors, Fn fn) {
+PeerCase unary(const char* name, double tensors, Fn fn, bool uniform = false) {
     return {name,
-            [fn] {
-                return [fn, x = randn({kRows, kColumns})] {
+            [fn, uniform] {
+                const Dims size{kRows, kColumns};
+                return [fn, x = uniform ? rand(size) : randn(size)] {
                     const NoGradGuard guard;
                     fn(x);
                 };
@@ -104,11 +98,27 @@ std::vector<PeerCase> operatorCases() {
         unary("exp_16M", 2, [](const Tensor& x) { exp(x); }),
         unary("tanh_16M", 2, [](const Tensor& x) { tanh(x); }),
         unary("gelu_16M", 2, [](const Tensor& x) { gelu(x); }),
+        unary("sin_16M", 2, [](const Tensor& x) { sin(x); }),
+        unary(
+            "log_16M", 2, [](const Tensor& x) { log(x); }, true),
+        unary("erfc_16M", 2, [](const Tensor& x) { erfc(x); }),
+        unary(
+            "erfinv_16M", 2, [](const Tensor& x) { erfinv(x); }, true),
+        unary(
+            "lgamma_16M", 2, [](const Tensor& x) { lgamma(x); }, true),
+        unary(
+            "pow_16M", 2, [](const Tensor& x) { pow(x, 1.7); }, true),
+        unary("normal_16M", 1, [](const Tensor& x) { normal_(x); }),
+        unary("uniform_16M", 1, [](const Tensor& x) { uniform_(x); }),
         unary("relu_16M", 2, [](const Tensor& x) { relu(x); }),
         unary("sum_16M", 1, [](const Tensor& x) { sum(x); }),
         unary("sum_rows_16M", 1, [](const Tensor& x) { sum(x, {1}); }),
         unary("sum_columns_16M", 1, [](const Tensor& x) { sum(x, {0}); }),
         unary("amax_rows_16M", 1, [](const Tensor& x) { amax(x, {1}); }),
+        unary("prod_rows_16M", 1, [](const Tensor& x) { prod(x, 1); }),
+        unary("cumsum_rows_16M", 2, [](const Tensor& x) { cumsum(x, 1); }),
+        unary("topk10_rows_16M", 1, [](const Tensor& x) { topk(x, 10, 1); }),
+        unary("sort_rows_16M", 4, [](const Tensor& x) { sort(x, 1); }),
         unary("softmax_16M", 2, [](const Tensor& x) { softmax(x, -1); }),
         unary("transpose_copy_16M", 2, [](const Tensor& x) { contiguous(transpose(x, 0, 1)); }),
         {"layer_norm_16M",

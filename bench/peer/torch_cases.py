@@ -29,9 +29,9 @@ def no_grad(make):
     return build
 
 
-def unary(fn):
+def unary(fn, draw=torch.randn):
     def make():
-        x = torch.randn(ROWS, COLUMNS)
+        x = draw(ROWS, COLUMNS)
         return lambda: fn(x)
 
     return no_grad(make)
@@ -207,11 +207,23 @@ CASES = {
     "exp_16M": unary(torch.exp),
     "tanh_16M": unary(torch.tanh),
     "gelu_16M": unary(F.gelu),
+    "sin_16M": unary(torch.sin),
+    "log_16M": unary(torch.log, torch.rand),
+    "erfc_16M": unary(torch.special.erfc),
+    "erfinv_16M": unary(torch.erfinv, torch.rand),
+    "lgamma_16M": unary(torch.lgamma, torch.rand),
+    "pow_16M": unary(lambda x: torch.pow(x, 1.7), torch.rand),
+    "normal_16M": unary(lambda x: x.normal_()),
+    "uniform_16M": unary(lambda x: x.uniform_()),
     "relu_16M": unary(torch.relu),
     "sum_16M": unary(torch.sum),
     "sum_rows_16M": unary(lambda x: x.sum(1)),
     "sum_columns_16M": unary(lambda x: x.sum(0)),
     "amax_rows_16M": unary(lambda x: x.amax(1)),
+    "prod_rows_16M": unary(lambda x: x.prod(1)),
+    "cumsum_rows_16M": unary(lambda x: x.cumsum(1)),
+    "topk10_rows_16M": unary(lambda x: x.topk(10, 1)),
+    "sort_rows_16M": unary(lambda x: x.sort(1)),
     "softmax_16M": unary(lambda x: torch.softmax(x, -1)),
     "transpose_copy_16M": unary(lambda x: x.t().contiguous()),
     "layer_norm_16M": with_inputs(lambda x, w, b: F.layer_norm(x, (COLUMNS,), w, b), (ROWS, COLUMNS), (COLUMNS,), (COLUMNS,)),
