@@ -230,10 +230,11 @@ void topk(const OpArgs& args, std::span<Tensor> outputs) {
     const Tensor& x = args[0];
     if (outputs[0].numel() == 0) return;
     const int dim = dimAttr(args, 1);
+    // A 0-d tensor gives itself, also where none is asked for.
+    const std::int64_t k = x.dim() == 0 ? 1 : args.attrs.integer(0);
     visitDType(x.dtype(), [&]<class T>() {
-        withFlag(args.attrs.flag(2), [&]<bool largest>() {
-            topkTyped<largest, T>(x, dim, args.attrs.integer(0), outputs);
-        });
+        withFlag(args.attrs.flag(2),
+                 [&]<bool largest>() { topkTyped<largest, T>(x, dim, k, outputs); });
     });
 }
 

@@ -68,6 +68,14 @@ TEST(Products, TakeEveryElementOnce) {
     }
 }
 
+TEST(Topk, OfA0dTensorIsItselfWhateverIsAskedFor) {  // as PyTorch 2.15
+    for (const std::int64_t k : {0, 1}) {
+        const auto [value, place] = topk(Tensor::scalar(3.0), k);
+        EXPECT_EQ(value.to_vector(), std::vector<double>{3.0});
+        EXPECT_EQ(place.to_vector<std::int64_t>(), std::vector<std::int64_t>{0});
+    }
+}
+
 TEST(Topk, AFewOfALongLineAreTheFirstOfItsSortedForm) {
     std::vector<float> values;
     for (int i = 0; i < 3000; ++i) values.push_back(static_cast<float>((i * 7919) % 101));  // ties
