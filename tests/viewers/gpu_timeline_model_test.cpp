@@ -247,6 +247,51 @@ TEST_F(GpuTimeline, HostileIdsAndOverlapsAreBounded) {
     for (std::size_t r = 0; r < data->rows.size(); r += 17) gpuRelations(*data, {r, 0});
 }
 
+TEST_F(GpuTimeline, WhatHasNoLaneIsSaidFirstAndCounted) {
+    constexpr std::uint32_t kProcesses = GpuBuilder::kMaxLanes + 100;
+    std::vector<GpuEvent> events;
+    GpuTables tables;
+    for (std::uint32_t p = 1; p <= kProcesses; ++p) {
+        tables.devices.push_back({p, 0, "NVIDIA H200", "GPU-1", 1000, 132, 9, 0});
+        for (int k = 0; k < 2; ++k) {
+            GpuEvent e = gpuKernel(2, 1000 * p + 100 * k, 50, p * 2 + k);
+            e.process = p;
+            events.push_back(e);
+        }
+    }
+    m_gpu.setTables(tables);
+    const auto data = build(events);
+    EXPECT_EQ(data->rows.size(), GpuBuilder::kMaxLanes);
+    ASSERT_FALSE(data->gpu->notices.empty());
+    EXPECT_EQ(data->gpu->notices[0].text, "200 events of 100 processes have no lane");
+    const auto sums = aggregate(*data, {data->beginNs, data->endNs});
+    ASSERT_EQ(sums.size(), 1U);
+    EXPECT_EQ(sums[0].calls, 2 * kProcesses);
+    EXPECT_EQ(sums[0].totalNs, 100 * kProcesses);
+    EXPECT_EQ(aggregate(*data, {0, 1000 * kProcesses})[0].calls, 2 * kProcesses - 2);
+    std::int64_t busy = 0;
+    for (const TimelineChart& chart : data->charts)
+        busy += coveredNs(chart.busy, {data->beginNs, data->endNs});
+    EXPECT_EQ(busy, 100 * kProcesses) << "the overview is made of it";
+}
+
+TEST_F(GpuTimeline, OfManyProcessesOnlyTheFirstStartsOpen) {
+    std::vector<GpuEvent> events;
+    for (std::uint32_t p = 1; p <= GpuBuilder::kOpenProcesses; ++p) {
+        events.push_back(gpuKernel(2, 1000 * p, 50, p));
+        events.back().process = p;
+    }
+    const auto folded = [](const TimelineData& data) {
+        return std::ranges::count_if(data.groups, &TimelineGroup::startsFolded);
+    };
+    EXPECT_EQ(folded(*build(events)), 0);
+    events = {gpuKernel(2, 5, 50, 99)};
+    events.back().process = GpuBuilder::kOpenProcesses + 1;
+    const auto data = build(events);
+    EXPECT_EQ(folded(*data), static_cast<int>(GpuBuilder::kOpenProcesses));
+    EXPECT_FALSE(data->groups[0].startsFolded);
+}
+
 TEST_F(GpuTimeline, NamesThatComeLateReplaceTheirNumbers) {
     auto data = build({gpuKernel(8, 150, 50, 1)});
     EXPECT_EQ(data->title({0, 0}), "kernel #8");

@@ -3,6 +3,7 @@
 #include "support/sample_tape.h"
 #include "viewers/common/empty_state.h"
 #include "viewers/common/theme.h"
+#include "viewers/models/format.h"
 #include "viewers/models/gpu_relations.h"
 #include "viewers/models/gpu_view.h"
 #include "viewers/models/tape_session.h"
@@ -10,6 +11,7 @@
 #include "viewers/timeline/gpu_notice_bar.h"
 #include "viewers/timeline/timeline_canvas.h"
 #include "viewers/timeline/timeline_charts.h"
+#include "viewers/timeline/timeline_overview.h"
 #include "viewers/timeline/timeline_view.h"
 
 #include <QLabel>
@@ -150,6 +152,56 @@ TEST_F(GpuTimelineView, TitlesFoldTheirGroupAndARevealedEventUnfoldsIt) {
     test::keepShot(*m_view, QStringLiteral("gpu-folded"));
 }
 
+TEST_F(GpuTimelineView, TheOverviewHasABandADeviceAndLeavesNothingOut) {
+    TimelineData data;
+    const auto add = [&data](const std::string& device, std::int64_t startNs, std::int64_t ns) {
+        auto block = std::make_shared<EventBlock>();
+        block->push(startNs, ns, 0, 0);
+        block->extend(0);
+        TimelineChart chart;
+        chart.kind = TimelineChart::Kind::Busy;
+        chart.device = device;
+        chart.busy.kind = RowKind::Busy;
+        chart.busy.blocks = {block};
+        chart.group = static_cast<std::uint32_t>(data.charts.size());
+        data.charts.push_back(std::move(chart));
+    };
+    for (int p = 0; p < 200; ++p) add("GPU-1", p * 1000, 500);
+    add("GPU-2", 0, 1000);
+    const TimeAxis axis = TimeAxis::fit({0, 200'000}, 200);
+    const auto worked = [](const OverviewBand& band) {
+        double sum = 0;
+        for (const OverviewBand::Column& column : band.columns) sum += column.share;
+        return sum;
+    };
+    const auto bands = overviewBands(data, axis, 10);
+    ASSERT_EQ(bands.size(), 2U);
+    EXPECT_NEAR(worked(bands[0]), 100, 1e-6);
+    EXPECT_NEAR(worked(bands[1]), 1, 1e-6);
+    for (int d = 3; d < 40; ++d) add("GPU-" + std::to_string(d), d * 1000, 1000);
+    const auto shared = overviewBands(data, axis, 10);
+    ASSERT_EQ(shared.size(), 10U);
+    double all = 0;
+    for (const OverviewBand& band : shared) all += worked(band);
+    EXPECT_NEAR(all, 138, 1e-6);
+}
+
+TEST_F(GpuTimelineView, ProcessesThatStartFoldedStayAsTheUserLeavesThem) {
+    auto data = std::make_shared<TimelineData>();
+    data->groups = {{1, -1, "one", {}}, {2, -1, "two", {}, true}};
+    TimelineCanvas canvas;
+    canvas.setData(data);
+    EXPECT_EQ(canvas.folded(), FoldedGroups{2});
+    canvas.toggleGroup(1);
+    auto grown = std::make_shared<TimelineData>(*data);
+    grown->groups.push_back({3, -1, "three", {}, true});
+    canvas.setData(grown);
+    EXPECT_EQ(canvas.folded(), FoldedGroups{3});
+    canvas.forgetFolded();
+    canvas.setData(data);
+    EXPECT_EQ(canvas.folded(), FoldedGroups{2}) << "another tape";
+}
+
 TEST_F(GpuTimelineView, LossesAreSaidAndZeroesAreNot) {
     open();
     const auto* bar = m_view->findChild<GpuNoticeBar*>();
@@ -160,6 +212,26 @@ TEST_F(GpuTimelineView, LossesAreSaidAndZeroesAreNot) {
     EXPECT_TRUE(bar->details().contains(QStringLiteral("ok – GPU tracing is on (CUPTI 12.8).")));
     m_view->findChild<GpuNoticeBar*>()->setExpanded(true);
     test::keepShot(*m_view, QStringLiteral("gpu-notices"));
+}
+
+TEST(GpuNotices, TheLineSumsWhatManyProcessesLost) {
+    using Kind = profiler::GpuNotice::Kind;
+    std::vector<profiler::GpuNotice> notices{
+        {Kind::Loss, {}, "12 events of 2 processes have no lane", {}}};
+    for (int p = 0; p < 300; ++p) {
+        const std::string process = "train · pid " + std::to_string(p);
+        notices.push_back({Kind::Loss, process, "1\u202f003 dropped records", {}});
+        if (p == 7) notices.push_back({Kind::Loss, process, "1 declined buffers", {}});
+        notices.push_back({Kind::Off, process, "GPU counters (NVML): no-driver", {}});
+    }
+    GpuNoticeBar bar;
+    bar.setNotices(notices, true);
+    EXPECT_EQ(bar.summary().toStdString(),
+              "GPU record: 12 events of 2 processes have no lane  ·  " +
+                  format::exactCount(300'900).toStdString() +
+                  " dropped records in 300 processes  ·  1 declined buffers  ·  "
+                  "GPU counters (NVML): no-driver in 300 processes");
+    EXPECT_TRUE(bar.details().contains(QStringLiteral(u"train · pid 7: 1\u202f003 dropped")));
 }
 
 TEST_F(GpuTimelineView, ACompleteRecordSaysSo) {

@@ -13,7 +13,7 @@ using storage::GpuEvent;
 using storage::GpuEventKind;
 
 constexpr std::size_t kMaxLabels = 200'000;  // names of a sane run number in the thousands
-constexpr std::size_t kMaxDevices = 256;
+constexpr std::size_t kMaxDevices = 16'384;  // a process on a device counts as one
 // A program may catch each one and go on; nobody looks at more.
 constexpr std::size_t kMaxOutOfMemory = 10'000;
 constexpr std::size_t kMaxCounters = 1024;
@@ -190,21 +190,53 @@ void GpuBuilder::extendRange(std::int64_t beginNs, std::int64_t endNs) {
     m_endNs = std::max(m_endNs, endNs);
 }
 
+void GpuBuilder::setTables(GpuTables tables) {
+    m_tables = std::move(tables);
+    m_processRows.clear();
+    m_deviceRows.clear();
+    for (std::size_t i = 0; i < m_tables.processes.size(); ++i)
+        m_processRows.try_emplace(m_tables.processes[i].id, i);
+    for (std::size_t i = 0; i < m_tables.devices.size(); ++i)
+        m_deviceRows.try_emplace({m_tables.devices[i].process, m_tables.devices[i].device}, i);
+}
+
+void GpuBuilder::place(const GpuLaneKey& key, const GpuRows::Item& item) {
+    auto lane = m_lanes.find(key);
+    if (lane == m_lanes.end()) {
+        if (m_lanes.size() >= kMaxLanes) {
+            addUnplaced(key, item);
+            return;
+        }
+        lane = m_lanes.try_emplace(key).first;
+        laneNumber(key);
+    }
+    lane->second.add(item);
+}
+
+void GpuBuilder::addUnplaced(const GpuLaneKey& key, const GpuRows::Item& item) {
+    ++m_unplaced[key.process];
+    if (key.kind != RowKind::Stream) return;
+    if (!m_openUnplaced) m_openUnplaced = std::make_shared<EventBlock>();
+    m_openUnplaced->push(item.startNs, item.durationNs, item.label, item.ordinal);
+    if (m_openUnplaced->size() == EventBlock::kCapacity)
+        m_unplacedWork.push_back(std::exchange(m_openUnplaced, nullptr));
+}
+
+std::int64_t GpuBuilder::unplaced() const {
+    std::int64_t count = 0;
+    for (const auto& [process, events] : m_unplaced) count += events;
+    return count;
+}
+
 void GpuBuilder::append(const std::vector<GpuEvent>& events, const Structure& structure) {
     if (m_labels.empty()) m_labels.push_back({"…", "names above the limit", {}, {}});
     resolveNames(structure);
     m_events += events.size();
     for (const profiler::GpuSpan& span : m_activity.append(events)) {
         const GpuEvent& e = m_activity.event(span.event);
-        const GpuLaneKey key = laneOf(e, span.event);
-        if (!m_lanes.contains(key) && m_lanes.size() >= kMaxLanes) {
-            ++m_unplaced;
-            continue;
-        }
         // An instant is a nanosecond long, or it could not be seen or hit.
         const std::int64_t ns = std::max<std::int64_t>(1, span.durationNs);
-        m_lanes[key].add({span.startNs, ns, labelOf(e, structure), span.event});
-        laneNumber(key);
+        place(laneOf(e, span.event), {span.startNs, ns, labelOf(e, structure), span.event});
         extendRange(span.startNs, span.startNs + ns);
         if (!storage::runsOnDevice(e.kind)) continue;
         const DeviceKey device{e.process, e.device};
@@ -297,7 +329,8 @@ void GpuBuilder::settleMemory(DeviceKey device, Memory& memory) {
 }
 
 void GpuBuilder::settle() {
-    for (auto& [key, rows] : m_lanes) m_unplaced += static_cast<std::int64_t>(rows.settle());
+    for (auto& [key, rows] : m_lanes)
+        for (const GpuRows::Item& item : rows.settle()) addUnplaced(key, item);
     for (auto& [key, busy] : m_busy) {
         if (busy.pending.empty()) continue;
         const std::size_t changed = busy.all.add(std::exchange(busy.pending, {}));

@@ -10,6 +10,7 @@
 #include "viewers/models/timeline_model.h"
 
 #include <map>
+#include <ranges>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -37,10 +38,13 @@ struct GpuTables {
 /// order. One thread at a time.
 class GpuBuilder final {
 public:
-    /// More lanes than that would be a fault of ids, and no one could look at them.
-    static constexpr std::size_t kMaxLanes = 512;
+    /// A launcher's thousand short processes have five each; more would be a fault of ids. What
+    /// finds no lane is counted, and is in the sums.
+    static constexpr std::size_t kMaxLanes = 8192;
+    /// Of more processes than that only the first starts open.
+    static constexpr std::size_t kOpenProcesses = 16;
 
-    void setTables(GpuTables tables) { m_tables = std::move(tables); }
+    void setTables(GpuTables tables);
     void append(const std::vector<storage::GpuEvent>& events, const Structure& structure);
     void append(const std::vector<storage::CounterSample>& samples);
     void append(const std::vector<storage::AllocatorEvent>& events);
@@ -78,6 +82,9 @@ private:
     void setText(GpuLabel& label, const std::string& name) const;
     GpuLaneKey laneOf(const storage::GpuEvent& event, profiler::GpuOrdinal ordinal) const;
     std::uint32_t laneNumber(const GpuLaneKey& key);
+    void place(const GpuLaneKey& key, const GpuRows::Item& item);
+    void addUnplaced(const GpuLaneKey& key, const GpuRows::Item& item);
+    std::int64_t unplaced() const;
     void extendRange(std::int64_t beginNs, std::int64_t endNs);
 
     void settle();
@@ -85,8 +92,15 @@ private:
     std::vector<TimelineChart::OutOfMemory> outOfMemory(const Memory& memory,
                                                         const TimelineData& data) const;
     std::vector<storage::GpuProcessId> processes() const;
-    void fillProcess(storage::GpuProcessId process, TimelineData& data, GpuView& view,
-                     std::set<std::uint32_t>& usedCounters);
+    /// The lanes of a process, as pairs of key and rows.
+    auto lanesOf(storage::GpuProcessId process) {
+        const auto first = m_lanes.lower_bound(GpuLaneKey{.process = process});
+        return std::ranges::subrange(
+            first, process < UINT32_MAX ? m_lanes.lower_bound(GpuLaneKey{.process = process + 1})
+                                        : m_lanes.end());
+    }
+    void fillProcess(storage::GpuProcessId process, bool folded, bool manyHosts, TimelineData& data,
+                     GpuView& view, std::set<std::uint32_t>& usedCounters);
     void fillThreads(storage::GpuProcessId process, int parent, TimelineData& data, GpuView& view);
     void fillDevice(DeviceKey key, int parent, TimelineData& data, GpuView& view,
                     std::set<std::uint32_t>& usedCounters);
@@ -113,7 +127,11 @@ private:
     std::int64_t m_beginNs = INT64_MAX;
     std::int64_t m_endNs = INT64_MIN;
     std::size_t m_events = 0;
-    std::int64_t m_unplaced = 0;
+    std::map<storage::GpuProcessId, std::int64_t> m_unplaced;  ///< events without a lane or row
+    GpuRows::Blocks m_unplacedWork;                            ///< of them, what ran on a device
+    std::shared_ptr<EventBlock> m_openUnplaced;                ///< next block of m_unplacedWork
+    std::unordered_map<storage::GpuProcessId, std::size_t> m_processRows;  ///< in m_tables
+    std::map<DeviceKey, std::size_t> m_deviceRows;                         ///< the same
 };
 
 /// The lane an event belongs to; waits may have no thread of their own.

@@ -29,15 +29,13 @@ double limitOf(const storage::GpuCounter& counter) { return counter.unit == "%" 
 }  // namespace
 
 const storage::GpuProcess* GpuBuilder::processRow(storage::GpuProcessId id) const {
-    for (const storage::GpuProcess& p : m_tables.processes)
-        if (p.id == id) return &p;
-    return nullptr;
+    const auto row = m_processRows.find(id);
+    return row != m_processRows.end() ? &m_tables.processes[row->second] : nullptr;
 }
 
 const storage::GpuDevice* GpuBuilder::deviceRow(DeviceKey key) const {
-    for (const storage::GpuDevice& d : m_tables.devices)
-        if (d.process == key.first && d.device == key.second) return &d;
-    return nullptr;
+    const auto row = m_deviceRows.find(key);
+    return row != m_deviceRows.end() ? &m_tables.devices[row->second] : nullptr;
 }
 
 std::string GpuBuilder::objectName(storage::GpuProcessId process, storage::GpuObject object,
@@ -53,6 +51,7 @@ std::vector<storage::GpuProcessId> GpuBuilder::processes() const {
     std::set<storage::GpuProcessId> ids;
     for (const auto& [key, rows] : m_lanes) ids.insert(key.process);
     for (const auto& [key, memory] : m_memory) ids.insert(key.first);
+    for (const auto& [key, busy] : m_busy) ids.insert(key.first);
     return {ids.begin(), ids.end()};
 }
 
@@ -91,9 +90,8 @@ void GpuBuilder::addCounter(const storage::GpuCounter& counter, std::uint32_t gr
 void GpuBuilder::fillThreads(storage::GpuProcessId process, int parent, TimelineData& data,
                              GpuView& view) {
     std::map<std::uint32_t, std::vector<GpuLaneKey>> threads;  // kinds come in RowKind's order
-    for (const auto& [key, rows] : m_lanes)
-        if (key.process == process && key.kind != RowKind::Stream && rows.rows() > 0)
-            threads[key.thread].push_back(key);
+    for (const auto& [key, rows] : lanesOf(process))
+        if (key.kind != RowKind::Stream && rows.rows() > 0) threads[key.thread].push_back(key);
     const storage::GpuProcess* row = processRow(process);
     for (const auto& [thread, keys] : threads) {
         const std::string name = objectName(process, storage::GpuObject::Thread, thread);
@@ -141,17 +139,17 @@ void GpuBuilder::fillDevice(DeviceKey device, int parent, TimelineData& data, Gp
         chart.kind = TimelineChart::Kind::Busy;
         chart.group = group;
         chart.label = "busy";
+        chart.device = row != nullptr && !row->uuid.empty() ? row->uuid : "#" + std::to_string(id);
         chart.busy.kind = RowKind::Busy;
         chart.busy.blocks = busy->second.blocks;
         chart.limit = 1;
         data.charts.push_back(std::move(chart));
     }
     std::set<std::uint32_t> contexts;
-    for (const auto& [key, rows] : m_lanes)
-        if (key.process == process && key.kind == RowKind::Stream && key.device == id)
-            contexts.insert(key.context);
-    for (auto& [key, rows] : m_lanes) {
-        if (key.process != process || key.kind != RowKind::Stream || key.device != id) continue;
+    for (const auto& [key, rows] : lanesOf(process))
+        if (key.kind == RowKind::Stream && key.device == id) contexts.insert(key.context);
+    for (auto& [key, rows] : lanesOf(process)) {
+        if (key.kind != RowKind::Stream || key.device != id) continue;
         std::string label = "stream " + std::to_string(key.stream);
         std::string lane =
             "stream " + std::to_string(key.stream) + ", context " + std::to_string(key.context);
@@ -197,7 +195,8 @@ void GpuBuilder::fillDevice(DeviceKey device, int parent, TimelineData& data, Gp
             addCounter(counter, group, data);
 }
 
-void GpuBuilder::fillProcess(storage::GpuProcessId process, TimelineData& data, GpuView& view,
+void GpuBuilder::fillProcess(storage::GpuProcessId process, bool folded, bool manyHosts,
+                             TimelineData& data, GpuView& view,
                              std::set<std::uint32_t>& usedCounters) {
     const storage::GpuProcess* row = processRow(process);
     const auto parent = static_cast<int>(data.groups.size());
@@ -206,18 +205,21 @@ void GpuBuilder::fillProcess(storage::GpuProcessId process, TimelineData& data, 
     if (row != nullptr) {
         group.title = profiler::gpuProcessTitle(*row);
         group.tip = row->command + (row->host.empty() ? "" : "\n" + row->host);
-        std::set<std::string> hosts;
-        for (const storage::GpuProcess& p : m_tables.processes) hosts.insert(p.host);
-        if (hosts.size() > 1 && !row->host.empty()) group.title += " · " + row->host;
+        if (manyHosts && !row->host.empty()) group.title += " · " + row->host;
     }
+    group.startsFolded = folded;
     data.groups.push_back(std::move(group));
     fillThreads(process, parent, data, view);
     std::set<DeviceKey> devices;
-    for (const auto& [key, rows] : m_lanes)
-        if (key.process == process && key.kind == RowKind::Stream)
-            devices.insert({process, key.device});
-    for (const auto& [key, memory] : m_memory)
-        if (key.first == process && memory.curves[2]) devices.insert(key);
+    for (const auto& [key, rows] : lanesOf(process))
+        if (key.kind == RowKind::Stream) devices.insert({process, key.device});
+    const DeviceKey first{process, 0};
+    for (auto at = m_memory.lower_bound(first); at != m_memory.end() && at->first.first == process;
+         ++at)
+        if (at->second.curves[2]) devices.insert(at->first);
+    for (auto at = m_busy.lower_bound(first); at != m_busy.end() && at->first.first == process;
+         ++at)
+        devices.insert(at->first);
     for (const DeviceKey& device : devices) fillDevice(device, parent, data, view, usedCounters);
 }
 
@@ -227,12 +229,22 @@ void GpuBuilder::fillNotices(GpuView& view, std::int64_t spanNs) const {
     facts.statuses = m_tables.statuses;
     facts.counts = m_tables.counts;
     facts.doubts = m_activity.doubts();
-    facts.unplaced = m_unplaced;
     for (const auto& [key, memory] : m_memory) facts.unknownFrees += memory.bands.unknownFrees();
     for (const storage::GpuProcess& p : m_tables.processes)
         facts.overheads.push_back({p.id, m_activity.overheadNs(p.id)});
     facts.spanNs = spanNs;
     view.notices = profiler::gpuNotices(facts);
+    if (const std::int64_t count = unplaced(); count > 0) {
+        // First: two hundred processes may have lost something each, and this changes the picture.
+        const std::size_t n = m_unplaced.size();
+        view.notices.insert(view.notices.begin(),
+                            {profiler::GpuNotice::Kind::Loss,
+                             {},
+                             std::to_string(count) + (count == 1 ? " event of " : " events of ") +
+                                 std::to_string(n) + (n == 1 ? " process" : " processes") +
+                                 (count == 1 ? " has no lane" : " have no lane"),
+                             "The sums below and the overview count their kernels and copies."});
+    }
 }
 
 void GpuBuilder::fill(TimelineData& data) {
@@ -246,8 +258,15 @@ void GpuBuilder::fill(TimelineData& data) {
     view->processes = m_tables.processes;
     view->devices = m_tables.devices;
     std::set<std::uint32_t> usedCounters;
-    for (const storage::GpuProcessId process : processes())
-        fillProcess(process, data, *view, usedCounters);
+    std::set<std::string> hosts;
+    for (const storage::GpuProcess& p : m_tables.processes) hosts.insert(p.host);
+    const auto all = processes();
+    for (const storage::GpuProcessId process : all)
+        fillProcess(process, all.size() > kOpenProcesses && process != all.front(),
+                    hosts.size() > 1, data, *view, usedCounters);
+    view->unplaced = m_unplacedWork;
+    if (m_openUnplaced && m_openUnplaced->size() > 0)
+        view->unplaced.push_back(std::make_shared<const EventBlock>(*m_openUnplaced));
     // What is sampled of devices that no recorded process used, and of the machine.
     std::map<std::string, std::vector<const storage::GpuCounter*>> others;
     for (const storage::GpuCounter& counter : m_tables.counters)

@@ -63,13 +63,14 @@ bool GpuRows::place(const Item& item) {
     return false;
 }
 
-std::size_t GpuRows::settle() {
-    if (m_pending.empty()) return 0;
+std::vector<GpuRows::Item> GpuRows::settle() {
+    std::vector<Item> lost;
+    if (m_pending.empty()) return lost;
     const auto first = std::min_element(m_pending.begin(), m_pending.end(), before);
     if (first->startNs <= m_lastStart) takeBack(first->startNs);
     std::sort(m_pending.begin(), m_pending.end(), before);
-    std::size_t lost = 0;
-    for (const Item& item : m_pending) lost += place(item) ? 0 : 1;
+    for (const Item& item : m_pending)
+        if (!place(item)) lost.push_back(item);
     m_lastStart = std::max(m_lastStart, m_pending.back().startNs);
     m_pending.clear();
     while (!m_rows.empty() && m_rows.back().open.size() == 0 && m_rows.back().full.empty())

@@ -24,9 +24,13 @@ public:
     };
     using Blocks = std::vector<std::shared_ptr<const EventBlock>>;
 
-    void add(const Item& item) { m_pending.push_back(item); }
-    /// Places what was added. Returns how many events found no row.
-    std::size_t settle();
+    void add(const Item& item) {
+        m_pending.push_back(item);
+        ++m_added;
+    }
+    /// Places what was added. Returns the events that found no row.
+    std::vector<Item> settle();
+    std::size_t added() const { return m_added; }  ///< ever
     std::size_t rows() const { return m_rows.size(); }
     /// After settle(): the row's blocks, all but the last full. Immutable.
     Blocks blocks(std::size_t row);
@@ -45,6 +49,7 @@ private:
     std::vector<Row> m_rows;
     std::vector<Item> m_pending;
     std::int64_t m_lastStart = INT64_MIN;
+    std::size_t m_added = 0;
 };
 
 }  // namespace tapescope::viewers

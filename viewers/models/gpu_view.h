@@ -16,6 +16,7 @@
 namespace tapescope::viewers {
 
 enum class RowKind : std::uint8_t;
+struct EventBlock;
 
 /// What events of one name are called. All kernels of a name share one, all copies of a direction.
 struct GpuLabel {
@@ -41,6 +42,8 @@ struct GpuView {
     profiler::GpuActivity activity;
     std::shared_ptr<const std::vector<GpuLabel>> labels;
     std::map<GpuLaneKey, std::pair<std::size_t, std::size_t>> rows;  ///< first row, number of rows
+    /// Kernels, copies and memsets for which there is no lane, in no order: sums count them too.
+    std::vector<std::shared_ptr<const EventBlock>> unplaced;
     std::vector<profiler::GpuNotice> notices;
     std::vector<storage::GpuProcess> processes;
     std::vector<storage::GpuDevice> devices;

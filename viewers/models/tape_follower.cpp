@@ -5,6 +5,8 @@
 #include "viewers/models/scalar_series.h"
 
 #include <algorithm>
+#include <map>
+#include <string>
 
 namespace tapescope::viewers {
 namespace {
@@ -25,9 +27,11 @@ storage::Result<std::vector<storage::LossCount>> allLosses(const storage::TapeRe
     if (!losses.ok()) return losses;
     const auto counts = tape.gpuCounts();
     if (!counts.ok()) return counts.status();
+    std::map<std::string, std::int64_t> gpu;  // over all processes
     for (const storage::GpuCount& count : *counts)
         if (count.count > 0 && profiler::countsMissingRecords(count))
-            losses->push_back({"GPU records", count.count, count.name});
+            gpu[count.name] += count.count;
+    for (const auto& [name, count] : gpu) losses->push_back({"GPU records", count, name});
     return losses;
 }
 

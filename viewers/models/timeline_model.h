@@ -73,6 +73,7 @@ struct TimelineGroup {
     int parent = -1;        ///< index of the process's group; −1: none
     std::string title;
     std::string tip;
+    bool startsFolded = false;  ///< one of many: only its title until the user wants more
 };
 
 /// A quantity over time in a group.
@@ -81,8 +82,9 @@ struct TimelineChart {
     Kind kind = Kind::Counter;
     std::uint32_t group = 0;
     std::string label;
-    std::string unit;  ///< counters
-    TimelineRow busy;  ///< Busy: stretches in which the device worked
+    std::string unit;    ///< counters
+    std::string device;  ///< Busy: the same for all charts of a device, whichever process used it
+    TimelineRow busy;    ///< Busy: stretches in which the device worked
     /// Memory: levels that lie on each other: in use by PyTorch's allocator, its segments, all that
     /// is taken (the first two null without an allocator history). Counter: [0] alone. Step curves
     /// over time in ns.

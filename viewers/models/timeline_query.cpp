@@ -32,25 +32,32 @@ std::vector<storage::OpSummary> aggregate(const TimelineData& data, TimeRange ra
         std::any_of(data.rows.begin(), data.rows.end(),
                     [](const TimelineRow& row) { return row.kind == RowKind::Operator; });
     std::map<std::uint32_t, storage::OpSummary> work;
+    const auto addWork = [&](const EventBlock& block, std::size_t k) {
+        const std::int64_t begin = block.start[k], end = block.endNs(k);
+        storage::OpSummary& sum = work[block.name[k]];
+        sum.minNs = sum.calls == 0 ? end - begin : std::min(sum.minNs, end - begin);
+        sum.maxNs = std::max(sum.maxNs, end - begin);
+        ++sum.calls;
+        const std::int64_t ns = inside(begin, end);
+        sum.totalNs += ns;
+        sum.selfNs += ns;
+        const storage::GpuEvent& e = data.gpu->activity.event(block.gpu[k]);
+        if (e.kind != storage::GpuEventKind::Kernel && storage::runsOnDevice(e.kind))
+            sum.bytes += static_cast<std::int64_t>(
+                std::min<std::uint64_t>(storage::gpuTransfer(e).bytes, std::uint64_t{1} << 50U));
+    };
     const auto addDeviceWork = [&](const TimelineRow& row) {
         for (std::size_t i = row.firstEndingAfter(range.beginNs); i < row.size(); ++i) {
-            const std::int64_t begin = row.startNs(i), end = row.endNs(i);
-            if (begin >= range.endNs || ((i & 0xfffU) == 0 && stop.stop_requested())) break;
-            const EventBlock& block = row.block(i);
-            const std::size_t k = TimelineRow::indexInBlock(i);
-            storage::OpSummary& sum = work[block.name[k]];
-            sum.minNs = sum.calls == 0 ? end - begin : std::min(sum.minNs, end - begin);
-            sum.maxNs = std::max(sum.maxNs, end - begin);
-            ++sum.calls;
-            const std::int64_t ns = inside(begin, end);
-            sum.totalNs += ns;
-            sum.selfNs += ns;
-            const storage::GpuEvent& e = data.gpu->activity.event(block.gpu[k]);
-            if (e.kind != storage::GpuEventKind::Kernel && storage::runsOnDevice(e.kind))
-                sum.bytes += static_cast<std::int64_t>(std::min<std::uint64_t>(
-                    storage::gpuTransfer(e).bytes, std::uint64_t{1} << 50U));
+            if (row.startNs(i) >= range.endNs || ((i & 0xfffU) == 0 && stop.stop_requested()))
+                break;
+            addWork(row.block(i), TimelineRow::indexInBlock(i));
         }
     };
+    if (!hasOperators && data.gpu)
+        for (const auto& block : data.gpu->unplaced)
+            for (std::size_t k = 0; k < block->size() && !stop.stop_requested(); ++k)
+                if (block->start[k] < range.endNs && block->endNs(k) > range.beginNs)
+                    addWork(*block, k);
     for (std::size_t r = 0; r < data.rows.size(); ++r) {
         const TimelineRow& row = data.rows[r];
         if (row.kind != RowKind::Operator) {

@@ -3,9 +3,11 @@
 
 #include "viewers/common/elided_label.h"
 #include "viewers/common/theme.h"
+#include "viewers/models/format.h"
 
 #include <QFontMetrics>
 #include <QHBoxLayout>
+#include <QHash>
 #include <QLabel>
 #include <QScrollArea>
 #include <QStringList>
@@ -13,6 +15,9 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
 
 namespace tapescope::viewers {
 namespace {
@@ -21,6 +26,59 @@ using Kind = profiler::GpuNotice::Kind;
 
 constexpr qsizetype kMostLines = 200;  // a hostile tape may name any number of counts
 constexpr int kListHeight = 150;
+constexpr qsizetype kMostTexts = 12;  // in the line
+
+/// "3 dropped records": a count and what was lost; 0 if the text does not begin with one.
+std::pair<qint64, QString> counted(const std::string& text) {
+    const QString all = QString::fromStdString(text);
+    qsizetype at = 0;
+    QString digits;
+    for (; at < all.size() && (all[at].isDigit() || all[at] == QChar(0x202f)); ++at)
+        if (all[at].isDigit()) digits += all[at];
+    if (digits.isEmpty() || at >= all.size() || all[at] != u' ') return {0, all};
+    return {digits.toLongLong(), all.mid(at + 1)};
+}
+
+/// One text for what several processes lost alike: "600 dropped records in 200 processes".
+QStringList summed(const std::vector<profiler::GpuNotice>& notices, Kind kind) {
+    struct Sum {
+        qint64 count = 0;
+        int notices = 0;
+        QString first;
+        QString what;
+        std::set<std::string> processes;
+    };
+    std::vector<Sum> sums;
+    QHash<QString, std::size_t> byName;
+    for (const profiler::GpuNotice& n : notices) {
+        if (n.kind != kind) continue;
+        auto [count, what] = counted(n.text);
+        if (n.process.empty()) count = 0;
+        const QString key = count > 0 ? what : QString::fromStdString(n.text);
+        const auto at = byName.constFind(key);
+        const std::size_t index = at != byName.constEnd() ? *at : sums.size();
+        if (index == sums.size()) {
+            byName.insert(key, index);
+            sums.push_back({0, 0, QString::fromStdString(n.text), what, {}});
+        }
+        sums[index].count += count;
+        ++sums[index].notices;
+        sums[index].processes.insert(n.process);
+    }
+    QStringList texts;
+    for (const Sum& sum : sums) {
+        const bool many = sum.processes.size() > 1 && kind != Kind::Fact;
+        const QString text =
+            sum.count > 0 && sum.notices > 1
+                ? QStringLiteral("%1 %2").arg(format::exactCount(sum.count), sum.what)
+                : sum.first;
+        texts << (many ? GpuNoticeBar::tr("%1 in %2 processes")
+                             .arg(text,
+                                  format::exactCount(static_cast<qint64>(sum.processes.size())))
+                       : text);
+    }
+    return texts;
+}
 
 }  // namespace
 
@@ -70,18 +128,12 @@ GpuNoticeBar::GpuNoticeBar(QWidget* parent)
 void GpuNoticeBar::setExpanded(bool on) { m_toggle->setChecked(on); }
 
 QString GpuNoticeBar::summary() const {
-    QStringList parts;
-    const auto add = [&](Kind kind) {
-        for (const profiler::GpuNotice& n : m_notices)
-            if (n.kind == kind && parts.size() < 12) parts << QString::fromStdString(n.text);
-        parts.removeDuplicates();
-    };
-    add(Kind::Loss);
-    add(Kind::Off);
+    QStringList parts = summed(m_notices, Kind::Loss) + summed(m_notices, Kind::Off);
+    parts = parts.mid(0, kMostTexts);
     if (!parts.isEmpty())
         return (m_anyEvents ? tr("GPU record: %1") : tr("No GPU activity: %1"))
             .arg(parts.join(QStringLiteral("  ·  ")));
-    add(Kind::Fact);
+    parts = summed(m_notices, Kind::Fact).mid(0, kMostTexts);
     const QString complete = m_anyEvents ? tr("GPU record complete") : tr("No GPU activity");
     parts.prepend(complete);
     return parts.join(QStringLiteral("  ·  "));

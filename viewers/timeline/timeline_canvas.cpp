@@ -80,6 +80,8 @@ void TimelineCanvas::setData(TimelinePtr timeline) {
     m_scene.data = timeline ? std::move(timeline) : std::make_shared<const TimelineData>();
     m_selected = find(selected);
     m_hover = find(hover);
+    for (const TimelineGroup& group : m_scene.data->groups)
+        if (m_seenGroups.insert(group.key).second && group.startsFolded) m_folded.insert(group.key);
     updateFlows();
     relayout();
 }
@@ -87,6 +89,11 @@ void TimelineCanvas::setData(TimelinePtr timeline) {
 void TimelineCanvas::setFolded(FoldedGroups folded) {
     m_folded = std::move(folded);
     relayout();
+}
+
+void TimelineCanvas::forgetFolded() {
+    m_folded.clear();
+    m_seenGroups.clear();
 }
 
 void TimelineCanvas::toggleGroup(std::size_t group) {

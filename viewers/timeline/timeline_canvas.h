@@ -47,6 +47,8 @@ public:
     /// Groups of GPU rows that show their title only.
     const FoldedGroups& folded() const { return m_folded; }
     void setFolded(FoldedGroups folded);
+    /// Groups start as the data says again: another tape comes.
+    void forgetFolded();
     void toggleGroup(std::size_t group);
     /// Lines of the selection: launch call and device work, operator and call.
     struct Flow {
@@ -145,6 +147,7 @@ private:
     std::optional<EventRef> m_selected;
     std::optional<EventRef> m_hover;
     FoldedGroups m_folded;
+    FoldedGroups m_seenGroups;        ///< whether they start folded was looked at
     std::vector<Flow> m_flows;        ///< of m_selected
     std::vector<EventRef> m_related;  ///< outlined with it
     TimeRange m_area;

@@ -40,21 +40,9 @@ void fillColumns(QPainter& p, const std::vector<int>& heights, int bottom, const
 
 void paintBusy(QPainter& p, const TimelineScene& scene, const TimelineRow& row, QRect area,
                const TimelineStyle& style) {
-    RowPixels pixels;
-    pixels.collect(row, scene.axis);
     const int room = area.height() - 2;
-    std::vector<double> share(pixels.pixels.size());
-    for (std::size_t x = 0; x < share.size(); ++x)
-        share[x] = static_cast<double>(pixels.pixels[x].busyNs) / scene.axis.nsPerPx;
-    for (const RowPixels::Box& box : pixels.boxes) {
-        // The pixels at its ends are covered in part.
-        const double from = std::max(0.0, scene.axis.x(row.startNs(box.event)));
-        const double to =
-            std::min(static_cast<double>(share.size()), scene.axis.x(row.endNs(box.event)));
-        for (auto x = static_cast<std::size_t>(from); static_cast<double>(x) < to; ++x)
-            share[x] +=
-                std::min(to, static_cast<double>(x + 1)) - std::max(from, static_cast<double>(x));
-    }
+    std::vector<double> share(static_cast<std::size_t>(scene.axis.width));
+    addBusyShare(share, row, scene.axis);
     std::vector<int> heights(share.size());
     for (std::size_t x = 0; x < share.size(); ++x)
         if (share[x] > 0)  // never invisible
@@ -214,6 +202,41 @@ double stepPeak(const ScalarSeries& curve, TimeRange range) {
                                               static_cast<double>(range.endNs)))
         peak = std::max(peak, extent->high);
     return peak;
+}
+
+void addBusyShare(std::vector<double>& share, const TimelineRow& row, const TimeAxis& axis) {
+    RowPixels pixels;
+    pixels.collect(row, axis);
+    for (std::size_t x = 0; x < share.size(); ++x)
+        share[x] += static_cast<double>(pixels.pixels[x].busyNs) / axis.nsPerPx;
+    for (const RowPixels::Box& box : pixels.boxes) {
+        // The pixels at its ends are covered in part.
+        const double from = std::max(0.0, axis.x(row.startNs(box.event)));
+        const double to = std::min(static_cast<double>(share.size()), axis.x(row.endNs(box.event)));
+        for (auto x = static_cast<std::size_t>(from); static_cast<double>(x) < to; ++x)
+            share[x] +=
+                std::min(to, static_cast<double>(x + 1)) - std::max(from, static_cast<double>(x));
+    }
+}
+
+void paintFolded(QPainter& p, const TimelineScene& scene, std::size_t process, QRect area,
+                 const TimelineStyle& style) {
+    const auto& charts = scene.data->charts;
+    std::vector<double> share(static_cast<std::size_t>(scene.axis.width));
+    for (std::size_t g = process; g < scene.data->groups.size(); ++g) {
+        if (g != process && scene.data->groups[g].parent != static_cast<int>(process)) break;
+        const auto [first, last] = std::ranges::equal_range(charts, static_cast<std::uint32_t>(g),
+                                                            {}, &TimelineChart::group);
+        for (auto chart = first; chart != last; ++chart)
+            if (chart->kind == TimelineChart::Kind::Busy)
+                addBusyShare(share, chart->busy, scene.axis);
+    }
+    const QColor color(style.family(profiler::KernelFamily::Matmul));
+    const QColor ground = Theme::current().color(Theme::Raised);
+    for (std::size_t x = 0; x < share.size(); ++x)
+        if (share[x] > 0)
+            p.fillRect(QRect(area.left() + static_cast<int>(x), area.top(), 1, area.height()),
+                       Theme::mix(ground, color, std::min(1.0, 0.45 + 0.55 * share[x])));
 }
 
 void paintChart(QPainter& p, const TimelineScene& scene, const ChartPlace& place,

@@ -16,6 +16,11 @@
 #include <cmath>
 
 namespace tapescope::viewers {
+namespace {
+
+constexpr int kFoldedStrip = 5;  // pixels, under a title
+
+}  // namespace
 
 void TimelineCanvas::updateFlows() {
     m_flows.clear();
@@ -129,6 +134,10 @@ void TimelineCanvas::paintGroups(QPainter& p) const {
         p.setRenderHint(QPainter::Antialiasing);
         p.fillPath(mark, theme.color(Theme::Muted));
         p.restore();
+        if (place.folded)
+            paintFolded(p, m_scene, place.group,
+                        {m_gutter, title.bottom() - kFoldedStrip, right - m_gutter, kFoldedStrip},
+                        m_painter.style());
         p.setFont(bold);
         p.setPen(theme.color(Theme::Text));
         const QRect text = title.adjusted(indent + 12, 0, -8, 0);

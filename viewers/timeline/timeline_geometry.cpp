@@ -95,11 +95,13 @@ constexpr int kGap = 2, kLaneGap = 8;
 /// Everything below a group's title: busy time, rows, then the other charts.
 int stackGroup(TimelineLayout& layout, const TimelineData& data, std::size_t group,
                std::size_t& row, int y, int textHeight, int roomy, bool shown) {
+    const auto [firstChart, lastChart] = std::ranges::equal_range(
+        data.charts, static_cast<std::uint32_t>(group), {}, &TimelineChart::group);
     const auto charts = [&](bool busy) {
-        for (std::size_t c = 0; c < data.charts.size(); ++c) {
-            const TimelineChart& chart = data.charts[c];
-            if (chart.group != group || (chart.kind == TimelineChart::Kind::Busy) != busy || !shown)
-                continue;
+        for (auto at = firstChart; at != lastChart; ++at) {
+            const TimelineChart& chart = *at;
+            const auto c = static_cast<std::size_t>(at - data.charts.begin());
+            if ((chart.kind == TimelineChart::Kind::Busy) != busy || !shown) continue;
             const int lines = chart.kind == TimelineChart::Kind::Memory ? 4 : 2;
             const int height = lines * textHeight + 2 + 2 * roomy;
             layout.charts.push_back({c, y, height});

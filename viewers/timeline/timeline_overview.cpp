@@ -2,19 +2,85 @@
 #include "viewers/timeline/timeline_overview.h"
 
 #include "viewers/common/theme.h"
+#include "viewers/timeline/timeline_charts.h"
 
 #include <QMouseEvent>
 #include <QPainter>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string>
 
 namespace tapescope::viewers {
 namespace {
 
-constexpr int kEdge = 5;  // pixels beside an edge that still grab it
+constexpr int kEdge = 5;     // pixels beside an edge that still grab it
+constexpr int kMinBand = 3;  // pixels
+
+/// Takes over a column where a row has the longer event.
+void addTops(OverviewBand& band, const TimelineData& data, std::size_t r, const TimeAxis& axis,
+             bool shares) {
+    const TimelineRow& row = data.rows[r];
+    RowPixels pixels;
+    pixels.collect(row, axis);
+    const auto offer = [&](std::size_t x, std::int64_t ns, std::size_t event) {
+        OverviewBand::Column& column = band.columns[x];
+        if (column.top && ns <= column.topNs) return;
+        column.topNs = ns;
+        column.top = EventRef{r, event};
+    };
+    for (std::size_t x = 0; x < pixels.pixels.size(); ++x)
+        if (pixels.pixels[x].busyNs > 0) offer(x, pixels.pixels[x].topNs, pixels.pixels[x].top);
+    for (const RowPixels::Box& box : pixels.boxes)
+        for (int x = std::max(0, box.x0); x < std::min(axis.width, box.x1); ++x)
+            offer(static_cast<std::size_t>(x), row.endNs(box.event) - row.startNs(box.event),
+                  box.event);
+    if (!shares) return;
+    std::vector<double> share(band.columns.size());
+    addBusyShare(share, row, axis);
+    for (std::size_t x = 0; x < share.size(); ++x) band.columns[x].share += share[x];
+}
 
 }  // namespace
+
+std::vector<OverviewBand> overviewBands(const TimelineData& data, const TimeAxis& axis, int most) {
+    // Operators of depth 0, a band a lane; then each device, whichever processes used it.
+    struct Source {
+        std::vector<std::size_t> rows;
+        std::vector<const TimelineRow*> busy;
+    };
+    std::vector<Source> sources;
+    std::map<std::string, std::size_t> devices;
+    std::map<std::uint32_t, std::size_t> groups;  // -> sources
+    for (std::size_t r = 0; r < data.rows.size(); ++r)
+        if (data.rows[r].kind == RowKind::Operator && data.rows[r].depth == 0)
+            sources.push_back({{r}, {}});
+    for (const TimelineChart& chart : data.charts) {
+        if (chart.kind != TimelineChart::Kind::Busy) continue;
+        const auto [device, isNew] = devices.try_emplace(chart.device, sources.size());
+        if (isNew) sources.emplace_back();
+        sources[device->second].busy.push_back(&chart.busy);
+        groups[chart.group] = device->second;
+    }
+    for (std::size_t r = 0; r < data.rows.size(); ++r)
+        if (const auto at = groups.find(data.rows[r].group);
+            at != groups.end() && data.rows[r].kind == RowKind::Stream)
+            sources[at->second].rows.push_back(r);
+    const std::size_t count = std::min(sources.size(), static_cast<std::size_t>(std::max(1, most)));
+    std::vector<OverviewBand> bands(count);
+    for (OverviewBand& band : bands) band.columns.resize(static_cast<std::size_t>(axis.width));
+    for (std::size_t s = 0; s < sources.size(); ++s) {
+        // Neighbours share a band where there are too many.
+        OverviewBand& band = bands[s * count / sources.size()];
+        const bool device = !sources[s].busy.empty();
+        for (const std::size_t r : sources[s].rows) addTops(band, data, r, axis, !device);
+        std::vector<double> share(band.columns.size());
+        for (const TimelineRow* row : sources[s].busy) addBusyShare(share, *row, axis);
+        for (std::size_t x = 0; x < share.size(); ++x) band.columns[x].share += share[x];
+    }
+    return bands;
+}
 
 TimelineOverview::TimelineOverview(QWidget* parent)
     : QWidget(parent), m_data(std::make_shared<const TimelineData>()) {
@@ -58,39 +124,24 @@ void TimelineOverview::render() {
     m_image = QImage(std::max(1, width()), height(), QImage::Format_RGB32);
     m_image.fill(m_style.laneBackground());
     const TimeAxis a = axis();
-    RowPixels pixels;
-    // Operators of depth 0, a band a lane: the busy share as height, the phase as colour.
-    // Then each device, by when it was busy.
-    std::vector<const TimelineRow*> rows;
-    for (const TimelineRow& row : m_data->rows)
-        if (row.kind == RowKind::Operator && row.depth == 0) rows.push_back(&row);
-    for (const TimelineChart& chart : m_data->charts)
-        if (chart.kind == TimelineChart::Kind::Busy) rows.push_back(&chart.busy);
-    const auto fill = [this](const TimelineRow& row, std::size_t event) {
-        if (row.kind == RowKind::Busy) return m_style.family(profiler::KernelFamily::Matmul);
-        return m_style.fill(*m_data, row, row.block(event), TimelineRow::indexInBlock(event));
-    };
-    const auto bands = static_cast<int>(std::max<std::size_t>(1, rows.size()));
-    const int band = std::max(2, (height() - 6) / bands);
-    for (std::size_t k = 0; k < rows.size(); ++k) {
-        const TimelineRow& row = *rows[k];
-        pixels.collect(row, a);
+    const std::vector<OverviewBand> all = overviewBands(*m_data, a, (height() - 6) / kMinBand);
+    const int band = (height() - 6) / static_cast<int>(std::max<std::size_t>(1, all.size()));
+    for (std::size_t k = 0; k < all.size(); ++k) {
         const int bottom = 3 + band * static_cast<int>(k + 1);
-        if (bottom > height()) break;
-        const auto column = [&](int x, double share, QRgb color) {
+        for (int x = 0; x < a.width; ++x) {
+            const OverviewBand::Column& column = all[k].columns[static_cast<std::size_t>(x)];
+            if (column.share <= 0) continue;
+            QRgb color = m_style.family(profiler::KernelFamily::Other);  // what has no lane
+            if (column.top) {
+                const TimelineRow& row = m_data->rows[column.top->row];
+                color = m_style.fill(*m_data, row, row.block(column.top->index),
+                                     TimelineRow::indexInBlock(column.top->index));
+            }
+            const double share = std::min(1.0, column.share);
             const int top = bottom - std::max(1, static_cast<int>(std::lround(share * (band - 1))));
             for (int y = std::max(0, top); y < bottom; ++y)
                 reinterpret_cast<QRgb*>(m_image.scanLine(y))[x] = color;
-        };
-        for (int x = 0; x < a.width; ++x) {
-            const auto& pixel = pixels.pixels[static_cast<std::size_t>(x)];
-            if (pixel.busyNs <= 0) continue;
-            column(x, std::min(1.0, static_cast<double>(pixel.busyNs) / a.nsPerPx),
-                   fill(row, pixel.top));
         }
-        for (const auto& box : pixels.boxes)
-            for (int x = std::max(0, box.x0); x < std::min(a.width, box.x1); ++x)
-                column(x, 1, fill(row, box.event));
     }
 }
 

@@ -7,7 +7,23 @@
 #include <QImage>
 #include <QWidget>
 
+#include <optional>
+#include <vector>
+
 namespace tapescope::viewers {
+
+/// A strip of the overview: an engine lane or a device.
+struct OverviewBand {
+    struct Column {
+        double share = 0;  ///< of the pixel in which it worked; above 1: several did
+        std::int64_t topNs = 0;
+        std::optional<EventRef> top;  ///< the longest event; none: it has no row
+    };
+    std::vector<Column> columns;  ///< one a pixel
+};
+/// At most `most` bands; nothing is left out: where there are more lanes and devices, neighbours
+/// share one.
+std::vector<OverviewBand> overviewBands(const TimelineData& data, const TimeAxis& axis, int most);
 
 /// The whole run in one strip, with a window on what the canvas shows: drag it, drag its edges,
 /// click to go there.

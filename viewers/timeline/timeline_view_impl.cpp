@@ -298,6 +298,7 @@ void TimelineView::Impl::setSession(TapeSession* next) {
     session = next;
     graph = nullptr;
     canvas->clearMarks();
+    canvas->forgetFolded();
     canvas->setGraph(nullptr);
     setLost(0, {});
     if (session == nullptr) {
