@@ -184,6 +184,35 @@ TEST_F(GpuTimeline, AWaitWithoutAThreadStandsOnThatOfItsCall) {
               find(*data, "cudaLaunchKernel"));
 }
 
+TEST_F(GpuTimeline, AWaitWithoutACallStandsOnTheThreadThatCallsMost) {
+    GpuEvent wait;
+    wait.kind = GpuEventKind::Sync;
+    wait.process = 1;
+    wait.startNs = 205;
+    wait.durationNs = 20;
+    wait.correlation = 999;  // its call was not recorded
+    wait.x[0] = 3;
+    GpuEvent elsewhere = gpuCall(1, 100, 30, 4);
+    elsewhere.thread = 5;
+    GpuEvent late = wait;  // its call comes in the next batch
+    late.startNs = 305;
+    late.correlation = 8;
+    GpuEvent lateCall = gpuCall(1, 300, 30, 8);
+    lateCall.thread = 5;
+    m_gpu.append({wait, elsewhere, late}, *m_names);
+    const auto data =
+        build({gpuCall(1, 140, 30, 5), gpuCall(1, 180, 40, 6), lateCall, gpuCall(1, 400, 40, 7)});
+    EXPECT_EQ(outline(*data),
+              "# process #1\n## thread 5\n"
+              "api0 [CUDA calls] cudaLaunchKernel 100-130 cudaLaunchKernel 300-330\n"
+              "wait0 [waits] waits for stream 305-325\n"
+              "## thread 11\n"
+              "api0 [CUDA calls] cudaLaunchKernel 140-170 cudaLaunchKernel 180-220 "
+              "cudaLaunchKernel 400-440\n"
+              "wait0 [waits] waits for stream 205-225\n");
+    EXPECT_TRUE(findGpu(*data, 0).has_value());
+}
+
 TEST_F(GpuTimeline, EventsInAnyOrderGiveTheSamePicture) {
     std::vector<GpuEvent> events;
     for (std::uint32_t i = 1; i <= 40'000; ++i) {
@@ -311,8 +340,10 @@ TEST_F(GpuTimeline, SearchAndSumsKnowKernels) {
     EXPECT_EQ(findMatch(*data, match, std::nullopt, true), find(*data, "reverse"));
     EXPECT_EQ(countMatches(*data, matchNames(*m_names, "GEMM", data->gpu.get())), 2U);
     EXPECT_EQ(countMatches(*data, matchNames(*m_names, "device to host", data->gpu.get())), 1U);
-    const auto sums = aggregate(*data, {0, 610});
+    std::vector<double> medians;
+    const auto sums = aggregate(*data, {0, 610}, {}, &medians);
     ASSERT_EQ(sums.size(), 3U);
+    EXPECT_EQ(medians, (std::vector<double>{100, 50, 50}));
     EXPECT_EQ(sums[0].name, "copy device to host");
     EXPECT_EQ(sums[0].bytes, 4000);
     EXPECT_EQ(sums[1].name, "gemm");
@@ -354,6 +385,37 @@ TEST_F(GpuTimeline, MemoryBandsUseNvmlAndTheAllocator) {
     EXPECT_EQ(at(1, 3), 300);
     EXPECT_EQ(at(2, 0), 500);
     EXPECT_EQ(at(2, 3), 700);
+}
+
+TEST_F(GpuTimeline, MemoryEndsWithItsProcess) {
+    constexpr std::int64_t kSecond = 1'000'000'000;
+    storage::AllocatorEvent segment;
+    segment.process = 1;
+    segment.timeNs = 20;
+    segment.sizeBytes = 300;
+    segment.address = 1;
+    segment.action = storage::AllocatorAction::SegmentAlloc;
+    m_gpu.append(std::vector<storage::AllocatorEvent>{segment});
+    GpuEvent other = gpuKernel(2, 2 * kSecond, 50, 2);
+    other.process = 2;
+    const auto last = [](const TimelineData& data, std::size_t band) {
+        for (const TimelineChart& chart : data.charts)
+            if (chart.kind == TimelineChart::Kind::Memory)
+                return chart.curves[band]->point(chart.curves[band]->size() - 1);
+        throw std::runtime_error("no memory chart");
+    };
+    EXPECT_EQ(last(*build({gpuKernel(2, 5, 30, 1), other}), 1).value, 300)
+        << "a growing tape: it may only be waiting";
+    m_gpu.setSealed(true);
+    auto data = build({});
+    EXPECT_EQ(last(*data, 1).value, 0);
+    EXPECT_EQ(last(*data, 1).step, 36) << "its last kernel ended at 35";
+    EXPECT_EQ(last(*data, 2).value, 0);
+    m_gpu.setSealed(false);
+    other.startNs = 20 * kSecond;
+    EXPECT_EQ(last(*build({other}), 1).value, 0) << "others went on for long";
+    EXPECT_EQ(last(*build({gpuKernel(2, 19 * kSecond, 30, 3)}), 1).value, 300)
+        << "it was not over after all";
 }
 
 TEST(GpuTape, ATrainingStepIsSeenWhole) {

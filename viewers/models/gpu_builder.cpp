@@ -17,6 +17,9 @@ constexpr std::size_t kMaxDevices = 16'384;  // a process on a device counts as 
 // A program may catch each one and go on; nobody looks at more.
 constexpr std::size_t kMaxOutOfMemory = 10'000;
 constexpr std::size_t kMaxCounters = 1024;
+// On a tape that still grows: a process that was quiet for so long, while others went on, is over.
+constexpr std::int64_t kQuietNs = 5'000'000'000;
+constexpr std::int64_t kLateSampleNs = 1'000'000'000;  // samplers tick once a second or faster
 constexpr const char* kMemoryUsed = "memory used";
 
 RowKind rowKindOf(GpuEventKind kind) {
@@ -236,8 +239,15 @@ void GpuBuilder::append(const std::vector<GpuEvent>& events, const Structure& st
         const GpuEvent& e = m_activity.event(span.event);
         // An instant is a nanosecond long, or it could not be seen or hit.
         const std::int64_t ns = std::max<std::int64_t>(1, span.durationNs);
-        place(laneOf(e, span.event), {span.startNs, ns, labelOf(e, structure), span.event});
+        const GpuLaneKey key = laneOf(e, span.event);
+        const GpuRows::Item item{span.startNs, ns, labelOf(e, structure), span.event};
+        if (key.kind == RowKind::Wait && key.thread == 0) {
+            m_waits.push_back(item);
+        } else {
+            place(key, item);
+        }
         extendRange(span.startNs, span.startNs + ns);
+        sawProcess(e.process, span.startNs + ns);
         if (!storage::runsOnDevice(e.kind)) continue;
         const DeviceKey device{e.process, e.device};
         if (m_busy.contains(device) || m_busy.size() < kMaxDevices)
@@ -246,8 +256,10 @@ void GpuBuilder::append(const std::vector<GpuEvent>& events, const Structure& st
     for (const GpuEvent& e : events) {
         if (e.kind != GpuEventKind::MemAlloc && e.kind != GpuEventKind::MemFree) continue;
         const DeviceKey device{e.process, e.device};
-        if (m_memory.contains(device) || m_memory.size() < kMaxDevices)
-            m_memory[device].bands.add(e);
+        if (!m_memory.contains(device) && m_memory.size() >= kMaxDevices) continue;
+        m_memory[device].bands.add(e);
+        if (e.startNs >= 0 && e.startNs <= profiler::GpuActivityBuilder::kLongestNs)
+            sawProcess(e.process, e.startNs);
     }
 }
 
@@ -257,8 +269,9 @@ void GpuBuilder::append(const std::vector<storage::AllocatorEvent>& events) {
         if (!m_memory.contains(device) && m_memory.size() >= kMaxDevices) continue;
         Memory& memory = m_memory[device];
         memory.bands.add(e);
-        if (e.action != storage::AllocatorAction::OutOfMemory || e.timeNs < 0 ||
-            e.timeNs > profiler::GpuActivityBuilder::kLongestNs ||
+        if (e.timeNs < 0 || e.timeNs > profiler::GpuActivityBuilder::kLongestNs) continue;
+        sawProcess(e.process, e.timeNs);
+        if (e.action != storage::AllocatorAction::OutOfMemory ||
             memory.outOfMemory.size() >= kMaxOutOfMemory)
             continue;
         memory.outOfMemory.push_back(e);
@@ -328,7 +341,73 @@ void GpuBuilder::settleMemory(DeviceKey device, Memory& memory) {
     }
 }
 
+void GpuBuilder::sawProcess(storage::GpuProcessId process, std::int64_t endNs) {
+    std::int64_t& last = m_lastNs.try_emplace(process, endNs).first->second;
+    last = std::max(last, endNs);
+}
+
+std::optional<std::int64_t> GpuBuilder::endOf(storage::GpuProcessId process) const {
+    const auto last = m_lastNs.find(process);
+    if (last == m_lastNs.end() || last->second >= m_endNs) return std::nullopt;
+    if (!m_sealed && m_endNs - last->second < kQuietNs) return std::nullopt;
+    return last->second;
+}
+
+std::array<ScalarSeriesPtr, 3> GpuBuilder::curvesUntilEnd(DeviceKey device, Memory& memory) const {
+    const auto end = endOf(device.first);
+    if (!end) return memory.curves;
+    // What NVML sampled soon after is still the process's; later samples are of others.
+    const auto& levels = memory.bands.levels();
+    std::size_t kept = levels.size();
+    while (kept > 0 && levels[kept - 1].timeNs > *end + kLateSampleNs) --kept;
+    if (kept == 0) return memory.curves;
+    const std::int64_t overNs = std::max(*end, levels[kept - 1].timeNs) + 1;
+    std::array<ScalarSeriesPtr, 3> curves;
+    for (std::size_t i = 0; i < 3; ++i) {
+        if (!memory.curves[i]) continue;
+        std::vector<storage::ScalarPoint> points;
+        if (kept < levels.size()) {
+            for (std::size_t l = 0; l < kept; ++l) {
+                const profiler::MemoryLevels& at = levels[l];
+                const std::int64_t value = i == 0 ? at.inUse : i == 1 ? at.segments : at.total;
+                points.push_back(
+                    {at.timeNs, static_cast<double>(at.timeNs), static_cast<double>(value)});
+            }
+        }
+        points.push_back({overNs, static_cast<double>(overNs), 0.0});
+        curves[i] =
+            ScalarSeries::append(kept < levels.size() ? nullptr : memory.curves[i].get(), points);
+    }
+    return curves;
+}
+
+std::uint32_t GpuBuilder::callingThread(storage::GpuProcessId process) {
+    std::uint32_t thread = 0;
+    std::size_t most = 0;
+    for (const auto& [key, rows] : lanesOf(process)) {
+        if (key.kind != RowKind::Api || rows.added() <= most) continue;
+        most = rows.added();
+        thread = key.thread;
+    }
+    return thread;
+}
+
+void GpuBuilder::placeWaits() {
+    std::unordered_map<storage::GpuProcessId, std::uint32_t> threads;
+    for (const GpuRows::Item& item : std::exchange(m_waits, {})) {
+        const GpuEvent& e = m_activity.event(item.ordinal);
+        GpuLaneKey key = laneOf(e, item.ordinal);  // its call may have come since
+        if (key.thread == 0) {
+            const auto [known, isNew] = threads.try_emplace(e.process);
+            if (isNew) known->second = callingThread(e.process);
+            key.thread = known->second;
+        }
+        place(key, item);
+    }
+}
+
 void GpuBuilder::settle() {
+    placeWaits();
     for (auto& [key, rows] : m_lanes)
         for (const GpuRows::Item& item : rows.settle()) addUnplaced(key, item);
     for (auto& [key, busy] : m_busy) {

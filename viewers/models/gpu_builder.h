@@ -10,6 +10,7 @@
 #include "viewers/models/timeline_model.h"
 
 #include <map>
+#include <optional>
 #include <ranges>
 #include <set>
 #include <string>
@@ -45,6 +46,8 @@ public:
     static constexpr std::size_t kOpenProcesses = 16;
 
     void setTables(GpuTables tables);
+    /// No more events come: what is over is over.
+    void setSealed(bool sealed) { m_sealed = sealed; }
     void append(const std::vector<storage::GpuEvent>& events, const Structure& structure);
     void append(const std::vector<storage::CounterSample>& samples);
     void append(const std::vector<storage::AllocatorEvent>& events);
@@ -82,6 +85,8 @@ private:
     void setText(GpuLabel& label, const std::string& name) const;
     GpuLaneKey laneOf(const storage::GpuEvent& event, profiler::GpuOrdinal ordinal) const;
     std::uint32_t laneNumber(const GpuLaneKey& key);
+    void placeWaits();
+    std::uint32_t callingThread(storage::GpuProcessId process);
     void place(const GpuLaneKey& key, const GpuRows::Item& item);
     void addUnplaced(const GpuLaneKey& key, const GpuRows::Item& item);
     std::int64_t unplaced() const;
@@ -89,6 +94,10 @@ private:
 
     void settle();
     void settleMemory(DeviceKey device, Memory& memory);
+    void sawProcess(storage::GpuProcessId process, std::int64_t endNs);
+    /// When a process was over; none: it may go on, or lasts as long as the tape.
+    std::optional<std::int64_t> endOf(storage::GpuProcessId process) const;
+    std::array<ScalarSeriesPtr, 3> curvesUntilEnd(DeviceKey device, Memory& memory) const;
     std::vector<TimelineChart::OutOfMemory> outOfMemory(const Memory& memory,
                                                         const TimelineData& data) const;
     std::vector<storage::GpuProcessId> processes() const;
@@ -116,6 +125,7 @@ private:
     GpuTables m_tables;
     profiler::GpuActivityBuilder m_activity;
     std::map<GpuLaneKey, GpuRows> m_lanes;
+    std::vector<GpuRows::Item> m_waits;             ///< no thread is known yet
     std::map<GpuLaneKey, std::uint32_t> m_numbers;  ///< TimelineRow::lane; threads have one
     std::map<DeviceKey, Busy> m_busy;
     std::map<DeviceKey, Memory> m_memory;
@@ -126,6 +136,8 @@ private:
     std::vector<std::pair<std::uint32_t, storage::NameId>> m_unnamed;
     std::int64_t m_beginNs = INT64_MAX;
     std::int64_t m_endNs = INT64_MIN;
+    std::unordered_map<storage::GpuProcessId, std::int64_t> m_lastNs;  ///< end of the last event
+    bool m_sealed = false;
     std::size_t m_events = 0;
     std::map<storage::GpuProcessId, std::int64_t> m_unplaced;  ///< events without a lane or row
     GpuRows::Blocks m_unplacedWork;                            ///< of them, what ran on a device

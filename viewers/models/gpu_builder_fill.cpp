@@ -180,7 +180,7 @@ void GpuBuilder::fillDevice(DeviceKey device, int parent, TimelineData& data, Gp
         chart.group = group;
         chart.label = "memory";
         chart.unit = "B";
-        chart.curves = memory->second.curves;
+        chart.curves = curvesUntilEnd(device, memory->second);
         if (!memory->second.outOfMemory.empty())
             chart.outOfMemory = std::make_shared<const std::vector<TimelineChart::OutOfMemory>>(
                 outOfMemory(memory->second, data));

@@ -37,13 +37,33 @@ QString phaseText(storage::Phase phase) {
     return tr("other");
 }
 
-void OpSummaryModel::setRows(Rows rows) {
+void OpSummaryModel::setRows(Rows rows, Medians medians, bool gpu) {
     beginResetModel();
     m_rows = std::move(rows);
+    m_medians = std::move(medians);
+    m_gpu = gpu;
     m_selfNs = 0;
     if (m_rows)
         for (const storage::OpSummary& row : *m_rows) m_selfNs += row.selfNs;
     endResetModel();
+}
+
+bool OpSummaryModel::shows(int column) const {
+    switch (column) {
+        case PhaseColumn:
+        case Self:  // nothing is called inside a kernel
+        case Flops:
+            return !m_gpu;
+        case Median:
+            return !m_medians.empty();
+        default:
+            return true;
+    }
+}
+
+double OpSummaryModel::median(int i) const {
+    const auto at = static_cast<std::size_t>(i);
+    return at < m_medians.size() ? m_medians[at] : -1;
 }
 
 int OpSummaryModel::rowCount(const QModelIndex& parent) const {
@@ -54,7 +74,8 @@ int OpSummaryModel::columnCount(const QModelIndex& parent) const {
     return parent.isValid() ? 0 : kColumns;
 }
 
-QString OpSummaryModel::text(const storage::OpSummary& row, int column) const {
+QString OpSummaryModel::text(int i, int column) const {
+    const storage::OpSummary& row = this->row(i);
     switch (column) {
         case Name:
             return QString::fromStdString(row.name);
@@ -67,9 +88,11 @@ QString OpSummaryModel::text(const storage::OpSummary& row, int column) const {
         case Total:
             return format::duration(static_cast<double>(row.totalNs));
         case Share:
-            return format::percent(number(row, Share).toDouble());
+            return format::percent(number(i, Share).toDouble());
         case Mean:
             return format::duration(mean(row));
+        case Median:
+            return median(i) >= 0 ? format::duration(median(i)) : QStringLiteral(u"–");
         case Min:
             return format::duration(static_cast<double>(row.minNs));
         case Max:
@@ -87,7 +110,8 @@ QString OpSummaryModel::text(const storage::OpSummary& row, int column) const {
     }
 }
 
-QString OpSummaryModel::exact(const storage::OpSummary& row, int column) const {
+QString OpSummaryModel::exact(int i, int column) const {
+    const storage::OpSummary& row = this->row(i);
     switch (column) {
         case Self:
             return format::exactDuration(row.selfNs);
@@ -99,16 +123,19 @@ QString OpSummaryModel::exact(const storage::OpSummary& row, int column) const {
             return format::exactDuration(row.maxNs);
         case Mean:
             return format::exactNumber(mean(row)) + QStringLiteral(u"\u00a0ns");
+        case Median:
+            return format::exactNumber(median(i)) + QStringLiteral(u"\u00a0ns");
         case Flops:
             return format::exactNumber(row.flops) + QStringLiteral(u"\u00a0FLOP");
         case Bandwidth:
             return format::exactBytes(row.bytes);
         default:
-            return text(row, column);
+            return text(i, column);
     }
 }
 
-QVariant OpSummaryModel::number(const storage::OpSummary& row, int column) const {
+QVariant OpSummaryModel::number(int i, int column) const {
+    const storage::OpSummary& row = this->row(i);
     switch (column) {
         case Calls:
             return QVariant::fromValue<qint64>(row.calls);
@@ -121,6 +148,8 @@ QVariant OpSummaryModel::number(const storage::OpSummary& row, int column) const
                                 : 0.0;
         case Mean:
             return mean(row);
+        case Median:
+            return median(i);
         case Min:
             return QVariant::fromValue<qint64>(row.minNs);
         case Max:
@@ -130,7 +159,7 @@ QVariant OpSummaryModel::number(const storage::OpSummary& row, int column) const
         case Bandwidth:
             return perSecond(static_cast<double>(row.bytes), row.totalNs);
         default:
-            return text(row, column);
+            return text(i, column);
     }
 }
 
@@ -139,14 +168,14 @@ QVariant OpSummaryModel::data(const QModelIndex& index, int role) const {
     const storage::OpSummary& summary = row(index.row());
     switch (role) {
         case Qt::DisplayRole:
-            return text(summary, index.column());
+            return text(index.row(), index.column());
         case Qt::ToolTipRole:
-            return exact(summary, index.column());
+            return exact(index.row(), index.column());
         case Qt::TextAlignmentRole:
             return int(index.column() <= PhaseColumn ? Qt::AlignLeft | Qt::AlignVCenter
                                                      : Qt::AlignRight | Qt::AlignVCenter);
         case SortRole:
-            return number(summary, index.column());
+            return number(index.row(), index.column());
         case PhaseRole:
             return static_cast<int>(summary.phase);
         default:
@@ -165,11 +194,13 @@ QVariant OpSummaryModel::headerData(int section, Qt::Orientation orientation, in
             case Self:
                 return tr("Time without operators called inside");
             case Share:
-                return tr("Self time as a share of the self time of all rows");
+                return m_gpu ? tr("Share of the time of all kernels and copies")
+                             : tr("Self time as a share of the self time of all rows");
             case Flops:
                 return tr("Arithmetic per second of total time");
             case Bandwidth:
-                return tr("Bytes read and written per second of total time");
+                return m_gpu ? tr("Bytes copied or set per second of total time")
+                             : tr("Bytes read and written per second of total time");
             default:
                 return {};
         }
@@ -177,7 +208,7 @@ QVariant OpSummaryModel::headerData(int section, Qt::Orientation orientation, in
     if (role != Qt::DisplayRole) return {};
     switch (section) {
         case Name:
-            return tr("Operator");
+            return m_gpu ? tr("Kernel or copy") : tr("Operator");
         case PhaseColumn:
             return tr("Phase");
         case Calls:
@@ -190,6 +221,8 @@ QVariant OpSummaryModel::headerData(int section, Qt::Orientation orientation, in
             return tr("Share");
         case Mean:
             return tr("Mean");
+        case Median:
+            return tr("Median");
         case Min:
             return tr("Min");
         case Max:

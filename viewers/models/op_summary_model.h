@@ -23,6 +23,7 @@ public:
         Total,
         Share,
         Mean,
+        Median,
         Min,
         Max,
         Flops,
@@ -34,9 +35,15 @@ public:
         PhaseRole  ///< int(storage::Phase)
     };
     using Rows = std::shared_ptr<const std::vector<storage::OpSummary>>;
+    /// ns; one a row, or empty: not known.
+    using Medians = std::vector<double>;
 
     explicit OpSummaryModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
-    void setRows(Rows rows);
+    /// gpu: kernels and copies, not operators.
+    void setRows(Rows rows, Medians medians = {}, bool gpu = false);
+    bool isGpu() const { return m_gpu; }
+    /// What says something of these rows; phases and arithmetic are known of operators only.
+    bool shows(int column) const;
     const storage::OpSummary& row(int i) const { return (*m_rows)[static_cast<std::size_t>(i)]; }
 
     int rowCount(const QModelIndex& parent = {}) const override;
@@ -46,11 +53,14 @@ public:
                         int role = Qt::DisplayRole) const override;
 
 private:
-    QString text(const storage::OpSummary& row, int column) const;
-    QString exact(const storage::OpSummary& row, int column) const;
-    QVariant number(const storage::OpSummary& row, int column) const;
+    QString text(int i, int column) const;
+    QString exact(int i, int column) const;
+    QVariant number(int i, int column) const;
+    double median(int i) const;  ///< −1: not known
 
     Rows m_rows;
+    Medians m_medians;
+    bool m_gpu = false;
     std::int64_t m_selfNs = 0;  ///< of all rows, for shares
 };
 

@@ -125,6 +125,7 @@ Status TapeFollower::readGpu(const std::stop_token& stop, bool& grown) {
     auto tables = GpuTables::read(*m_reader);
     if (!tables.ok()) return tables.status();
     m_gpu.setTables(std::move(tables).value());
+    m_gpu.setSealed(m_reader->state() != storage::TapeState::Live);
     const auto isMore = [](std::int64_t before, std::int64_t after, std::size_t read) {
         return after != before && read >= kEventsPerRound / 2;
     };

@@ -16,8 +16,10 @@ namespace tapescope::viewers {
 /// operators, kernels and copies. Times count only inside
 /// the range; selfNs is without operators called inside. Stops early (with what it has) when asked
 /// to.
+/// mediansNs: gets the medians of the events' whole durations, one a row, of kernels and copies.
 std::vector<storage::OpSummary> aggregate(const TimelineData& data, TimeRange range,
-                                          std::stop_token stop = {});
+                                          std::stop_token stop = {},
+                                          std::vector<double>* mediansNs = nullptr);
 
 /// What a search matches: NameIds whose text contains it (ASCII case ignored), and modules whose
 /// path does.

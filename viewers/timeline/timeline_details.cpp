@@ -32,6 +32,7 @@ protected:
         option->font = phase ? Theme::current().smallFont() : Theme::current().smallMonoFont();
         // Clear of the phase's bar.
         if (index.column() == OpSummaryModel::Name) option->text.prepend(QStringLiteral(u"\u2002"));
+        option->textElideMode = Qt::ElideMiddle;  // kernels differ at their ends
     }
     void paint(QPainter* painter, const QStyleOptionViewItem& option,
                const QModelIndex& index) const override {
@@ -50,6 +51,49 @@ protected:
                 QRect(option.rect.left(), option.rect.top() + 2, 3, option.rect.height() - 4),
                 phase);
     }
+};
+
+/// Titles end where their values do; the arrow of the sorted column stands on the free side.
+class SummaryHeader final : public QHeaderView {
+public:
+    explicit SummaryHeader(QWidget* parent) : QHeaderView(Qt::Horizontal, parent) {}
+
+protected:
+    void paintSection(QPainter* painter, const QRect& rect, int section) const override {
+        const Theme& theme = Theme::current();
+        painter->fillRect(rect, theme.color(Theme::Raised));
+        painter->setPen(theme.color(Theme::Border));
+        painter->drawLine(rect.topRight(), rect.bottomRight());
+        painter->drawLine(rect.bottomLeft(), rect.bottomRight());
+        const int margin = style()->pixelMetric(QStyle::PM_FocusFrameHMargin, nullptr, this) + 1;
+        const QVariant side = model()->headerData(section, orientation(), Qt::TextAlignmentRole);
+        const bool right = (side.toInt() & Qt::AlignRight) != 0;
+        const bool sorted = isSortIndicatorShown() && sortIndicatorSection() == section;
+        QRect text = rect.adjusted(right ? margin : 8, 0, -margin - 1, 0);
+        const QFontMetrics metrics(font());
+        const QString title = metrics.elidedText(
+            model()->headerData(section, orientation(), Qt::DisplayRole).toString(), Qt::ElideRight,
+            text.width() - (sorted ? kArrow + 4 : 0));
+        painter->setFont(font());
+        painter->setPen(theme.color(sorted ? Theme::Text : Theme::Muted));
+        painter->drawText(text, (right ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter, title);
+        if (!sorted) return;
+        const int width = metrics.horizontalAdvance(title);
+        const double x = right ? text.right() - width - kArrow / 2.0 - 4
+                               : text.left() + width + kArrow / 2.0 + 4;
+        const double y = rect.center().y() + 0.5;
+        const double up = sortIndicatorOrder() == Qt::AscendingOrder ? 1 : -1;
+        painter->save();
+        painter->setRenderHint(QPainter::Antialiasing);
+        painter->setPen(Qt::NoPen);
+        painter->setBrush(theme.color(Theme::Text));
+        painter->drawPolygon(QPolygonF(
+            {{x - kArrow / 2.0, y + 2 * up}, {x + kArrow / 2.0, y + 2 * up}, {x, y - 3 * up}}));
+        painter->restore();
+    }
+
+private:
+    static constexpr int kArrow = 8;  // pixels
 };
 
 }  // namespace
@@ -126,6 +170,8 @@ TimelineDetails::TimelineDetails(QWidget* parent)
     m_heading->setContentsMargins(12, 4, 12, 4);
     m_sorted->setSourceModel(m_model);
     m_sorted->setSortRole(OpSummaryModel::SortRole);
+    m_table->setHorizontalHeader(new SummaryHeader(m_table));
+    m_table->horizontalHeader()->setSectionsClickable(true);
     m_table->setModel(m_sorted);
     m_table->setItemDelegate(new SummaryDelegate(m_table));
     m_table->setSortingEnabled(true);
@@ -154,13 +200,8 @@ TimelineDetails::TimelineDetails(QWidget* parent)
     const auto restyle = [this] {
         const QFontMetrics metrics(Theme::current().smallMonoFont());
         m_table->verticalHeader()->setDefaultSectionSize(metrics.height() + 6);
-        const int digit = metrics.averageCharWidth();
         m_table->horizontalHeader()->setFont(Theme::current().smallFont());
-        for (int c = 0; c < OpSummaryModel::kColumns; ++c)
-            m_table->setColumnWidth(
-                c, digit * (c == OpSummaryModel::Name                                      ? 26
-                            : c == OpSummaryModel::Flops || c == OpSummaryModel::Bandwidth ? 16
-                                                                                           : 11));
+        arrangeColumns();
     };
     connect(&Theme::current(), &Theme::changed, this, restyle);
     restyle();
@@ -176,9 +217,27 @@ void TimelineDetails::showEvent(const TimelineData& timeline, EventRef event,
     m_stack->setCurrentWidget(m_fields);
 }
 
-void TimelineDetails::showTable(const QString& heading, OpSummaryModel::Rows rows) {
+void TimelineDetails::arrangeColumns() {
+    const int digit = QFontMetrics(Theme::current().smallMonoFont()).averageCharWidth();
+    for (int c = 0; c < OpSummaryModel::kColumns; ++c) {
+        m_table->setColumnWidth(
+            c, digit * (c == OpSummaryModel::Name                                      ? 26
+                        : c == OpSummaryModel::Flops || c == OpSummaryModel::Bandwidth ? 14
+                                                                                       : 11));
+        m_table->setColumnHidden(c, !m_model->shows(c));
+    }
+}
+
+void TimelineDetails::showTable(const QString& heading, OpSummaryModel::Rows rows,
+                                OpSummaryModel::Medians medians, bool gpu) {
     m_heading->setText(heading.toHtmlEscaped());
-    m_model->setRows(std::move(rows));
+    const bool other = gpu != m_model->isGpu();
+    m_model->setRows(std::move(rows), std::move(medians), gpu);
+    arrangeColumns();
+    const int by = m_table->horizontalHeader()->sortIndicatorSection();
+    if (other && (by == OpSummaryModel::Self || by == OpSummaryModel::Total))
+        m_table->sortByColumn(gpu ? OpSummaryModel::Total : OpSummaryModel::Self,
+                              m_table->horizontalHeader()->sortIndicatorOrder());
     m_stack->setCurrentWidget(m_table);
 }
 

@@ -23,7 +23,9 @@ public:
     explicit TimelineDetails(QWidget* parent = nullptr);
 
     void showEvent(const TimelineData& timeline, EventRef event, const storage::Graph* graph);
-    void showTable(const QString& heading, OpSummaryModel::Rows rows);
+    /// gpu: the rows are kernels and copies.
+    void showTable(const QString& heading, OpSummaryModel::Rows rows,
+                   OpSummaryModel::Medians medians = {}, bool gpu = false);
     void showBusy(const QString& heading);
     OpSummaryModel* model() const { return m_model; }
 
@@ -32,6 +34,7 @@ signals:
 
 private:
     class FieldPane;
+    void arrangeColumns();
     QLabel* m_heading;
     QStackedLayout* m_stack;
     FieldPane* m_fields;

@@ -138,7 +138,10 @@ void TimelineOverview::render() {
                                      TimelineRow::indexInBlock(column.top->index));
             }
             const double share = std::min(1.0, column.share);
-            const int top = bottom - std::max(1, static_cast<int>(std::lround(share * (band - 1))));
+            // Short work in a long run is still seen.
+            const int least = std::clamp(band / 5, 1, 6);
+            const int top =
+                bottom - std::max(least, static_cast<int>(std::lround(share * (band - 1))));
             for (int y = std::max(0, top); y < bottom; ++y)
                 reinterpret_cast<QRgb*>(m_image.scanLine(y))[x] = color;
         }

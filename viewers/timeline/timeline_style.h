@@ -28,6 +28,7 @@ public:
     QRgb family(profiler::KernelFamily family) const {
         return m_family[static_cast<std::size_t>(family)][0];
     }
+    QRgb memset() const { return m_memset[0]; }
     static QRgb mix(QRgb a, QRgb b, int shareOfB256);
     QRgb dimmed(QRgb color) const { return mix(color, m_lane, 200); }
 

@@ -42,7 +42,8 @@ class PhaseLegend final : public QWidget {
 public:
     explicit PhaseLegend(QWidget* parent) : QWidget(parent) {
         m_style.rebuild();
-        setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Preferred);
+        setObjectName(QStringLiteral("legend"));
+        setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Fixed);
         connect(&Theme::current(), &Theme::changed, this, [this] {
             m_style.rebuild();
             updateGeometry();
@@ -50,20 +51,30 @@ public:
         });
     }
     void setData(const TimelineData& shown) {
-        const bool operators =
-            shown.rows.empty() || std::any_of(shown.rows.begin(), shown.rows.end(),
-                                              [](const auto& r) { return !isGpu(r.kind); });
+        const bool operators = (shown.rows.empty() && !shown.gpu) ||
+                               std::any_of(shown.rows.begin(), shown.rows.end(),
+                                           [](const auto& r) { return !isGpu(r.kind); });
         std::set<profiler::KernelFamily> families;
-        bool copies = false;
+        bool copies = false, memsets = false;
         if (shown.gpu && shown.gpu->labels)
             for (const GpuLabel& label : *shown.gpu->labels) {
                 if (label.kind == storage::GpuEventKind::Kernel) families.insert(label.family);
-                copies = copies || label.kind == storage::GpuEventKind::Memcpy;
+                copies = copies || label.kind == storage::GpuEventKind::Memcpy ||
+                         label.kind == storage::GpuEventKind::MemcpyPeer;
+                memsets = memsets || label.kind == storage::GpuEventKind::Memset;
             }
-        if (operators == m_operators && families == m_families && copies == m_copies) return;
+        if (operators == m_operators && families == m_families && copies == m_copies &&
+            memsets == m_memsets)
+            return;
         m_operators = operators;
         m_families = std::move(families);
         m_copies = copies;
+        m_memsets = memsets;
+        QStringList all;
+        for (const auto& [text, color] : entries())
+            all << QStringLiteral("<span style='color:%1'>■</span> %2")
+                       .arg(color.name(), text.toHtmlEscaped());
+        setToolTip(all.join(QStringLiteral("<br>")));
         updateGeometry();
         update();
     }
@@ -71,8 +82,9 @@ public:
         const QFontMetrics metrics(Theme::current().smallFont());
         int width = 0;
         for (const auto& [text, color] : entries())
-            width += 12 + metrics.horizontalAdvance(text) + 14;
-        return {width, metrics.height() + 4};
+            width += 12 + metrics.horizontalAdvance(text) + kGap;
+        // Two lines fit into the tool bar without making it higher.
+        return {width, 2 * metrics.height()};
     }
 
     QSize minimumSizeHint() const override { return {0, sizeHint().height()}; }
@@ -83,14 +95,39 @@ protected:
         QPainter p(this);
         p.setFont(theme.smallFont());
         const QFontMetrics metrics(theme.smallFont());
-        int x = 0;
-        for (const auto& [text, color] : entries()) {
-            if (x + 12 + metrics.horizontalAdvance(text) > width()) break;  // whole names only
-            p.fillRect(QRect(x, height() / 2 - 4, 8, 8), color);
-            p.setPen(theme.color(Theme::Muted));
-            p.drawText(QRect(x + 12, 0, metrics.horizontalAdvance(text) + 4, height()),
-                       Qt::AlignLeft | Qt::AlignVCenter, text);
-            x += 12 + metrics.horizontalAdvance(text) + 14;
+        const auto all = entries();
+        const auto widthOf = [&metrics](const QString& text) {
+            return 12 + metrics.horizontalAdvance(text);
+        };
+        const bool two = sizeHint().width() - kGap > width();
+        const int line = two ? height() / 2 : height();
+        const int more = metrics.horizontalAdvance(QStringLiteral(u"…"));
+        int x = 0, y = 0;
+        p.setPen(theme.color(Theme::Muted));
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const auto& [text, color] = all[i];
+            const bool lastLine = !two || y > 0;
+            // In the last line the mark for what is left needs its place, unless nothing is.
+            int rest = lastLine && i + 1 < all.size() ? kGap + more : 0;
+            int ahead = x;
+            for (std::size_t k = i; rest > 0 && k < all.size(); ++k)
+                ahead += widthOf(all[k].first) + (k + 1 < all.size() ? kGap : 0);
+            if (ahead <= width()) rest = 0;
+            if (x + widthOf(text) + rest > width()) {
+                if (lastLine) {
+                    p.drawText(QRect(x, y, more + 4, line), Qt::AlignLeft | Qt::AlignVCenter,
+                               QStringLiteral(u"…"));  // the tool tip has them all
+                    break;
+                }
+                x = 0;
+                y = line;
+                --i;
+                continue;
+            }
+            p.fillRect(QRect(x, y + line / 2 - 4, 8, 8), color);
+            p.drawText(QRect(x + 12, y, widthOf(text) + 4, line), Qt::AlignLeft | Qt::AlignVCenter,
+                       text);
+            x += widthOf(text) + kGap;
         }
     }
 
@@ -108,12 +145,15 @@ private:
                 QColor(m_style.family(family)));
         }
         if (m_copies) entries.emplace_back(TimelineView::tr("copy"), theme.color(Category::Copy));
+        if (m_memsets) entries.emplace_back(TimelineView::tr("memset"), QColor(m_style.memset()));
         return entries;
     }
 
     TimelineStyle m_style;
     bool m_operators = true;
     bool m_copies = false;
+    bool m_memsets = false;
+    static constexpr int kGap = 12;  // between entries
     std::set<profiler::KernelFamily> m_families;
     static constexpr std::array kPhases{storage::Phase::Data, storage::Phase::Forward,
                                         storage::Phase::Backward, storage::Phase::Optimizer,

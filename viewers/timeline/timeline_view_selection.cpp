@@ -184,33 +184,41 @@ void TimelineView::Impl::aggregateArea(TimeRange area, bool atOnce) {
         details->showTable(what, nullptr);
         return;
     }
-    using Rows = std::vector<storage::OpSummary>;
+    struct Sums {
+        std::vector<storage::OpSummary> rows;
+        OpSummaryModel::Medians medians;
+    };
+    const auto sum = [](const TimelineData& data, TimeRange range, const std::stop_token& stop) {
+        auto sums = std::make_shared<Sums>();
+        sums->rows = aggregate(data, range, stop, &sums->medians);
+        return std::shared_ptr<const Sums>(std::move(sums));
+    };
     const bool hasOperators =
         std::any_of(canvas->data()->rows.begin(), canvas->data()->rows.end(),
                     [](const auto& row) { return row.kind == RowKind::Operator; });
-    const auto show = [this, what, hasOperators](const std::shared_ptr<const Rows>& rows) {
+    const bool gpu = !hasOperators && canvas->data()->gpu;
+    const auto show = [this, what, hasOperators, gpu](const std::shared_ptr<const Sums>& sums) {
         std::int64_t calls = 0;
-        for (const storage::OpSummary& row : *rows) calls += row.calls;
+        for (const storage::OpSummary& row : sums->rows) calls += row.calls;
         details->showTable((hasOperators ? TimelineView::tr("%1 · %2 operator calls")
                                          : TimelineView::tr("%1 · %2 kernels and copies"))
                                .arg(what, format::exactCount(calls)),
-                           rows);
+                           OpSummaryModel::Rows(sums, &sums->rows), sums->medians, gpu);
     };
     if (atOnce) {  // for a picture
-        show(std::make_shared<const Rows>(aggregate(*canvas->data(), area)));
+        show(sum(*canvas->data(), area, {}));
         return;
     }
     details->showBusy(TimelineView::tr("%1 · summing…").arg(what));
-    auto* watcher = new QFutureWatcher<std::shared_ptr<const Rows>>(q);
+    auto* watcher = new QFutureWatcher<std::shared_ptr<const Sums>>(q);
     connect(watcher, &QFutureWatcherBase::finished, q,
             [watcher, show, stop = aggregation.get_token()] {
                 if (!stop.stop_requested()) show(watcher->result());
                 watcher->deleteLater();
             });
     watcher->setFuture(
-        QtConcurrent::run([data = canvas->data(), area,
-                           stop = aggregation.get_token()]() -> std::shared_ptr<const Rows> {
-            return std::make_shared<const Rows>(aggregate(*data, area, stop));
+        QtConcurrent::run([data = canvas->data(), area, sum, stop = aggregation.get_token()] {
+            return sum(*data, area, stop);
         }));
 }
 
