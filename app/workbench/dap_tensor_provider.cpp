@@ -59,6 +59,7 @@ viewers::TensorStats DapTensorProvider::parseStats(const QJsonObject& body) {
     s.numel = body.value("numel").toInteger();
     s.nanCount = body.value("nan").toInteger();
     s.infCount = body.value("inf").toInteger();
+    s.magnitudes = body.value("magnitudes").toBool();
     s.min = number(body.value("min"));
     s.mean = number(body.value("mean"));
     s.max = number(body.value("max"));

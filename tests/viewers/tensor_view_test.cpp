@@ -185,6 +185,22 @@ TEST_F(TensorViewTest, HeadLineHasTypeDeviceAndNotANumbersBeforeTheStatistics) {
     EXPECT_EQ(tensor.log.first(), QStringLiteral("stats r1 64"));
 }
 
+TEST(TensorHeader, SaysThatComplexNumbersAreShownByMagnitude) {
+    TensorHeader header;
+    header.setTensor(QStringLiteral("spectrum"));
+    TensorStats stats;
+    stats.shape = {4};
+    stats.dtype = QStringLiteral("c64");
+    stats.device = QStringLiteral("cpu");
+    stats.numel = 4;
+    header.setStats(stats);
+    EXPECT_FALSE(header.text().contains(u'|'));
+    stats.magnitudes = true;
+    header.setStats(stats);
+    EXPECT_TRUE(header.text().startsWith(QStringLiteral("spectrum  c64[4]  magnitude |z|  cpu")));
+    EXPECT_TRUE(header.toolTip().contains(QStringLiteral("|z|")));
+}
+
 TEST_F(TensorViewTest, TableAsksForTheShownSliceAndFollowsTheSliceBar) {
     MemoryTensor tensor({4, 2, 3, 5}, counting(120));
     show(tensor);

@@ -321,12 +321,14 @@ TEST(DapTensorProvider, ReadsStatisticsAndNonFiniteValues) {
                                        {"numel", 6},
                                        {"nan", 1},
                                        {"inf", 2},
+                                       {"magnitudes", true},
                                        {"min", -1.5},
                                        {"mean", "NaN"},
                                        {"edges", QJsonArray{0, 1, 2}},
                                        {"counts", QJsonArray{3, 0}}});
     EXPECT_EQ(stats.shape, (std::vector<qint64>{2, 3}));
     EXPECT_EQ(stats.nanCount, 1);
+    EXPECT_TRUE(stats.magnitudes);
     EXPECT_TRUE(std::isnan(stats.mean));
     EXPECT_TRUE(std::isnan(stats.max));
     EXPECT_EQ(stats.counts, (std::vector<double>{3, 0}));

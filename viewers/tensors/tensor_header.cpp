@@ -58,7 +58,8 @@ void TensorHeader::changed() {
                             format::exactCount(s.nanCount), format::exactCount(s.infCount),
                             format::exactNumber(s.min), format::exactNumber(s.mean),
                             format::exactNumber(s.max))
-                       .arg(format::exactNumber(s.std)));
+                       .arg(format::exactNumber(s.std)) +
+                   (s.magnitudes ? tr("\nall of the magnitude |z|") : QString()));
     } else {
         setToolTip(m_name);
     }
@@ -71,6 +72,8 @@ QList<TensorHeader::Part> TensorHeader::firstLine() const {
     QList<Part> parts{{m_name, theme.color(Theme::Text), true, false}};
     if (m_stats) {
         parts << Part{typeText(*m_stats), theme.color(Theme::Accent), false, true};
+        if (m_stats->magnitudes)
+            parts << Part{tr("magnitude |z|"), theme.color(Theme::Warning), false, false};
         parts << Part{m_stats->device, theme.color(Theme::Muted), false, false};
     }
     if (m_stale) parts << Part{tr("from the last stop"), theme.color(Theme::Warning), false, false};

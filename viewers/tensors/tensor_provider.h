@@ -25,6 +25,7 @@ struct TensorStats {
     qint64 numel = 0;
     qint64 nanCount = 0;
     qint64 infCount = 0;
+    bool magnitudes = false;  ///< complex: values, numbers and histogram are of |z|
     double min = std::numeric_limits<double>::quiet_NaN();
     double mean = std::numeric_limits<double>::quiet_NaN();
     double max = std::numeric_limits<double>::quiet_NaN();
