@@ -55,9 +55,7 @@ DebugPerspective::DebugPerspective(DebugSession& session, BreakpointStore& break
 void DebugPerspective::build() {
     m_graph->setSelection(&m_selection);
     m_graph->setEmptyText(GraphFollower::emptyText());
-    m_source->setEmptyText(
-        tr("The model's source appears here once a run is open; click in the gutter to set a "
-           "breakpoint."));
+    m_source->setEmptyText(GraphFollower::emptySourceText());
     m_tensor->setProvider(m_provider);
     m_tensor->clear(
         tr("Choose a tensor above at a stop: its values, histogram and image appear here."));

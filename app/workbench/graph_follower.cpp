@@ -149,9 +149,11 @@ void GraphFollower::setTape(TapeSession* tape) {
     setProblem({});
     m_graph.setGraph(nullptr);
     m_source.setSources({});
+    showEmptyText();
     if (tape == nullptr) return;
     connect(tape, &TapeSession::changed, this, [this](TapeSession::Parts parts) {
         if (parts.testFlag(TapeSession::StructurePart)) showSources();
+        showEmptyText();
         if (parts & (TapeSession::Graphs | TapeSession::Steps)) requestGraph();
         if (parts & (TapeSession::Events | TapeSession::Steps) && !m_costsTimer.isActive())
             m_costsTimer.start();
@@ -224,7 +226,22 @@ void GraphFollower::onFailed(const QString& message) {
 void GraphFollower::setProblem(const QString& message) {
     if (message == m_problem) return;
     m_problem = message;
-    m_graph.setEmptyText(message.isEmpty() ? emptyText() : message);
+    showEmptyText();
+}
+
+void GraphFollower::showEmptyText() {
+    const QString why =
+        m_tape.isNull() ? QString() : m_tape->snapshot().whyNo(tr("graphs of steps"));
+    m_graph.setEmptyText(!m_problem.isEmpty() ? m_problem : why.isEmpty() ? emptyText() : why);
+    const QString noSource =
+        m_tape.isNull() ? QString() : m_tape->snapshot().whyNo(tr("source files"));
+    m_source.setEmptyText(noSource.isEmpty() ? emptySourceText() : noSource);
+}
+
+QString GraphFollower::emptySourceText() {
+    return tr(
+        "The model's source appears here once a run is open; click in the gutter to set a "
+        "breakpoint.");
 }
 
 QString GraphFollower::emptyText() {

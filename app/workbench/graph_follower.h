@@ -52,6 +52,7 @@ public:
     const QString& problem() const { return m_problem; }
     /// What the graph view says while it has nothing.
     static QString emptyText();
+    static QString emptySourceText();
     /// Shows a node's source line; -1: none.
     void showSourceOf(std::int64_t seq);
 
@@ -72,6 +73,7 @@ private:
     void onFetched(const viewers::GraphPtr& graph);
     void onFailed(const QString& message);
     void setProblem(const QString& message);
+    void showEmptyText();
     viewers::GraphPtr wholeOf(const storage::Graph& part) const;
     void show(const viewers::GraphPtr& graph);
     void showCosts();

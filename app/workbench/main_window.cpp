@@ -195,6 +195,7 @@ void MainWindow::showFront(TapeSession* tape) {
     m_follower->setTape(tape);
     m_timeline->setSession(tape);
     m_modules->setStructure(tape == nullptr ? nullptr : tape->snapshot().structure);
+    m_modules->setWhyNone({});
     if (tape == nullptr)
         m_header->setRunTitle(tr("No run"), QString(), QString());
     else
@@ -207,6 +208,7 @@ void MainWindow::frontChanged(TapeSession::Parts parts) {
     const TapeSession* tape = m_library.front();
     if (parts.testFlag(TapeSession::StructurePart))
         m_modules->setStructure(tape->snapshot().structure);
+    m_modules->setWhyNone(tape->snapshot().whyNo(tr("modules")));
     if (parts & (TapeSession::Run | TapeSession::State)) {
         const QString path = QDir::toNativeSeparators(tape->path());
         const QString file = QFileInfo(path).completeBaseName();

@@ -40,14 +40,23 @@ ModuleTree::ModuleTree(viewers::Selection& selection, BreakpointStore& breakpoin
     m_view->header()->setStretchLastSection(false);
     m_view->header()->setSectionResizeMode(0, QHeaderView::Stretch);
     m_view->header()->setSectionResizeMode(1, QHeaderView::ResizeToContents);
-    m_pages->addWidget(new viewers::EmptyState(QStringLiteral("module"), tr("No model"),
-                                               tr("Its modules appear once a run is open.")));
+    m_empty = new viewers::EmptyState(QStringLiteral("module"), {}, {});
+    m_pages->addWidget(m_empty);
+    setWhyNone({});
     m_pages->addWidget(m_view);
     connect(m_view, &QTreeWidget::currentItemChanged, this, [this](QTreeWidgetItem* item) {
         if (item != nullptr) m_selection.setModulePath(item->data(0, kPathRole).toString());
     });
     connect(m_view, &QWidget::customContextMenuRequested, this, &ModuleTree::showMenu);
     connect(&m_selection, &viewers::Selection::modulePathChanged, this, &ModuleTree::showSelection);
+}
+
+void ModuleTree::setWhyNone(const QString& why) {
+    if (why.isEmpty()) {
+        m_empty->setTexts(tr("No model"), tr("Its modules appear once a run is open."));
+    } else {
+        m_empty->setTexts(tr("No modules"), why);
+    }
 }
 
 void ModuleTree::setStructure(std::shared_ptr<const viewers::Structure> structure) {

@@ -11,8 +11,9 @@ class QStackedLayout;
 class QTreeWidget;
 
 namespace tapescope::viewers {
+class EmptyState;
 class Selection;
-}
+}  // namespace tapescope::viewers
 
 namespace tapescope::app {
 
@@ -28,6 +29,8 @@ public:
                QWidget* parent = nullptr);
     /// null: no run, or nothing known of it yet.
     void setStructure(std::shared_ptr<const viewers::Structure> structure);
+    /// What an empty tree says of the tape in front; empty: nothing is known yet.
+    void setWhyNone(const QString& why);
     QTreeWidget* view() const { return m_view; }
 
 private:
@@ -38,6 +41,7 @@ private:
     BreakpointStore& m_breakpoints;
     std::shared_ptr<const viewers::Structure> m_structure;
     QStackedLayout* m_pages;
+    viewers::EmptyState* m_empty = nullptr;
     QTreeWidget* m_view;
 };
 

@@ -77,10 +77,15 @@ bool Shot::ready() {
     if (!m_chosen) {
         if (m_options.step >= 0) {
             if (snapshot.graphOfStep(m_options.step) == 0) {
-                end(tr("%1 has no graph of step %2; it has steps up to %3.")
-                        .arg(QDir::toNativeSeparators(tape->path()))
-                        .arg(m_options.step)
-                        .arg(snapshot.lastStep()));
+                const QString file = QDir::toNativeSeparators(tape->path());
+                end(snapshot.lastStep() < 0
+                        ? tr("%1 has no graph of step %2: it has no steps.")
+                              .arg(file)
+                              .arg(m_options.step)
+                        : tr("%1 has no graph of step %2; it has steps up to %3.")
+                              .arg(file)
+                              .arg(m_options.step)
+                              .arg(snapshot.lastStep()));
                 return false;
             }
             m_window.selection().setStep(m_options.step);

@@ -46,8 +46,8 @@ bool parseSize(const QString& text, QSize& out) {
     bool okWidth = false;
     bool okHeight = false;
     out = {parts[0].toInt(&okWidth), parts[1].toInt(&okHeight)};
-    return okWidth && okHeight && out.width() >= 320 && out.height() >= 240 &&
-           out.width() <= 16384 && out.height() <= 16384;
+    return okWidth && okHeight && out.width() > 0 && out.height() > 0 && out.width() <= 16384 &&
+           out.height() <= 16384;
 }
 
 bool parseHost(const QString& text, QString& host, quint16& port) {
@@ -110,7 +110,8 @@ std::optional<WorkbenchOptions> parseOptions(const QStringList& words, QString& 
         {"--theme", {oneOf(out.theme, {"dark", "light"}), tr("dark or light")}},
         {"--size",
          {[&out](const QString& v) { return parseSize(v, out.size); },
-          tr("WIDTHxHEIGHT from 320x240 to 16384x16384")}},
+          // The window itself knows what it needs, by fonts and texts, and says it.
+          tr("WIDTHxHEIGHT up to 16384x16384; the window needs some 800x620")}},
         {"--connect",
          {[&out](const QString& v) { return parseHost(v, out.connectHost, out.connectPort); },
           tr("HOST:PORT with a port from 1 to 65535")}},

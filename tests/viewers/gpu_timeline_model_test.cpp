@@ -517,6 +517,25 @@ TEST(GpuTape, RunningOutOfMemoryIsMarkedWithWhatWasAskedForAndWhere) {
     EXPECT_EQ(marks, 1U);
 }
 
+TEST(GpuTape, AFinishedRecordSaysWhyItHasNoModules) {
+    QTemporaryDir dir;
+    const auto whyNo = [](const QString& path) {
+        TapeFollower follower(path.toStdString());
+        follower.poll(TapeSession::All, {});
+        return follower.snapshot().whyNo(QStringLiteral("modules")).toStdString();
+    };
+    const QString path = dir.filePath(QStringLiteral("gpu.tape"));
+    test::writeGpuSample(path.toStdString());
+    EXPECT_EQ(whyNo(path), "This tape has no modules: it records a CUDA program.");
+    const QString live = dir.filePath(QStringLiteral("live.tape"));
+    const auto writer = test::writeGpuSample(live.toStdString(), {.seal = false});
+    ASSERT_TRUE(writer->flush().ok());
+    EXPECT_EQ(whyNo(live), "") << "they may still come";
+    const QString engine = dir.filePath(QStringLiteral("engine.tape"));
+    test::writeGpuSample(engine.toStdString(), {.operators = true});
+    EXPECT_EQ(whyNo(engine), "This tape has no modules.");
+}
+
 TEST(GpuTape, MissingRecordsCountAsLostAndDoubtsDoNot) {
     QTemporaryDir dir;
     const QString path = dir.filePath(QStringLiteral("gpu.tape"));

@@ -138,7 +138,7 @@ TEST_F(ShotProgram, AFullDiskIsSaidForBothFormats) {
 
 TEST_F(ShotProgram, UsageErrorsSayWhatTheOptionTakes) {
     const std::array<std::pair<QStringList, const char*>, 6> cases{{
-        {{"--size", "10x10"}, "320x240"},
+        {{"--size", "foo"}, "some 800x620"},
         {{"--theme", "blue"}, "dark or light"},
         {{"--seed", "-1"}, "0 or more"},
         {{"--steps", "0"}, "1 or more"},

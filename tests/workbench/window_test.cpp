@@ -52,8 +52,9 @@ TEST(WorkbenchOptions, SaysWhatIsWrongAndWhatWouldBeRight) {
               "--shot needs a file to write: -o NAME.png or -o NAME.svg.");
     EXPECT_EQ(errorOf({"--shot", "debug", "-o", "x.png"}),
               "--shot needs one tape to show, or --run MODEL.");
-    EXPECT_EQ(errorOf({"--size", "10x10"}),
-              "--size cannot be \"10x10\": it takes WIDTHxHEIGHT from 320x240 to 16384x16384.");
+    EXPECT_EQ(errorOf({"--size", "foo"}),
+              "--size cannot be \"foo\": it takes WIDTHxHEIGHT up to 16384x16384; the window "
+              "needs some 800x620.");
     EXPECT_EQ(errorOf({"--connect", "here"}),
               "--connect cannot be \"here\": it takes HOST:PORT with a port from 1 to 65535.");
 }

@@ -251,6 +251,11 @@ void CurvesView::Impl::updateEmptyState() {
         empty->setTexts(CurvesView::tr("Reading %1").arg(runName(*shown.front())), QString());
         return;
     }
+    if (const QString why = snapshot.whyNo(CurvesView::tr("scalars or histograms"));
+        !why.isEmpty()) {
+        empty->setTexts(CurvesView::tr("No scalars"), why);
+        return;
+    }
     empty->setTexts(CurvesView::tr("No scalars yet"),
                     CurvesView::tr("Curves appear as soon as the run records a scalar, such as "
                                    "train/loss, or a histogram."));

@@ -178,9 +178,11 @@ TapeSession::TapeSession(QString path, Parts interest, QObject* parent)
 TapeSession::~TapeSession() { emit closing(); }
 
 QString TapeSession::displayName() const {
-    if (m_snapshot.run && !m_snapshot.run->info.name.empty())
-        return QString::fromStdString(m_snapshot.run->info.name);
-    return QFileInfo(m_path).completeBaseName();
+    const QString name =
+        m_snapshot.run ? QString::fromStdString(m_snapshot.run->info.name) : QString();
+    if (name.isEmpty()) return QFileInfo(m_path).completeBaseName();
+    const QString program = QFileInfo(name).fileName();  // of a recorded program: its path
+    return name.startsWith(u'/') && !program.isEmpty() ? program : name;
 }
 
 void TapeSession::addInterest(Parts parts) { m_worker->addInterest(parts); }

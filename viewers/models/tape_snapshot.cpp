@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "viewers/models/tape_snapshot.h"
 
+#include "viewers/models/timeline_model.h"
+
+#include <QCoreApplication>
+
+#include <algorithm>
+
 namespace tapescope::viewers {
 
 const storage::ModuleRow* Structure::module(storage::ModuleId id) const {
@@ -50,6 +56,17 @@ storage::GraphId TapeSnapshot::graphToShow(std::int64_t step) const {
     if (graphs && !graphs->empty() && !graphs->back().complete) return graphs->back().id;
     if (steps && !steps->empty() && steps->back().graph != 0) return steps->back().graph;
     return graphs && !graphs->empty() ? graphs->back().id : 0;
+}
+
+QString TapeSnapshot::whyNo(const QString& things) const {
+    if (loading || !status.ok() || !run || run->state == storage::TapeState::Live) return {};
+    const bool gpu =
+        timeline && timeline->gpu &&
+        std::ranges::all_of(timeline->rows, [](const TimelineRow& row) { return isGpu(row.kind); });
+    const auto tr = [](const char* text) { return QCoreApplication::translate("Tape", text); };
+    return (gpu ? tr("This tape has no %1: it records a CUDA program.")
+                : tr("This tape has no %1."))
+        .arg(things);
 }
 
 }  // namespace tapescope::viewers

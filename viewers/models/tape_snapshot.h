@@ -72,6 +72,9 @@ struct TapeSnapshot {
 
     std::int64_t lastStep() const;  ///< -1 if there is none
     std::int64_t lostCount() const;
+    /// Why a tape that will not grow has none of something ("modules"): "This tape has no modules:
+    /// it records a CUDA program." Empty while it may still come.
+    QString whyNo(const QString& things) const;
     /// The graph of a step: of its StepRow, else the incomplete one that began there. 0 if none.
     storage::GraphId graphOfStep(std::int64_t step) const;
     /// The step's graph if step >= 0, else the newest one.
