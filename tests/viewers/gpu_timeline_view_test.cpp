@@ -11,11 +11,15 @@
 #include "viewers/timeline/gpu_notice_bar.h"
 #include "viewers/timeline/timeline_canvas.h"
 #include "viewers/timeline/timeline_charts.h"
+#include "viewers/timeline/timeline_details.h"
+#include "viewers/timeline/timeline_geometry.h"
 #include "viewers/timeline/timeline_overview.h"
 #include "viewers/timeline/timeline_view.h"
 
+#include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
+#include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QToolButton>
@@ -300,6 +304,48 @@ TEST_F(GpuTimelineView, RunningOutOfMemoryIsFlaggedAndSaysItsNumbers) {
             if (image.pixelColor(px, py) == Theme::current().color(Theme::Bad)) ++flagged;
     EXPECT_GT(flagged, 50);
     test::keepShot(*m_view, QStringLiteral("gpu-oom"));
+}
+
+TEST_F(GpuTimelineView, TheOverviewStandsOverTheLanes) {
+    open({.steps = 1, .losses = false});
+    const EventRef kernel = first(RowKind::Stream, "flash_fwd_kernel");
+    auto* overview = m_view->findChild<TimelineOverview*>();
+    const QRect drawn = canvas()->eventRect(kernel);
+    const QRgb color = canvas()->grab().toImage().pixel(drawn.center() + QPoint(0, 8));
+    const QImage strip = overview->grab().toImage();
+    EXPECT_EQ(strip.pixel(drawn.center().x(), TimelineOverview::kHeight / 2), color)
+        << "the same kernel at the same place in its colour";
+    EXPECT_EQ(strip.pixel(canvas()->plotLeft() - 3, 4), Theme::current().color(Theme::Panel).rgb());
+}
+
+TEST_F(GpuTimelineView, LanesGrowWithTheRoom) {
+    open({.steps = 1, .losses = false});
+    const auto height = [this](int available) {
+        for (const RowPlace& place : TimelineLayout::of(data(), 14, available).rows)
+            if (data().rows[place.row].kind == RowKind::Stream) return place.height;
+        return 0;
+    };
+    EXPECT_GE(height(2000), height(100) * 3 / 2);
+    EXPECT_LE(height(2000), height(100) * 2);
+}
+
+TEST_F(GpuTimelineView, KernelsHaveColumnsOfTheirOwn) {
+    open({.steps = 1, .losses = false});
+    const auto* table = m_view->findChild<QTableView*>();
+    const auto* model = m_view->findChild<TimelineDetails*>()->model();
+    ASSERT_TRUE(test::waitUntil([&] { return model->rowCount() > 0; }));
+    EXPECT_EQ(model->headerData(OpSummaryModel::Name, Qt::Horizontal).toString(), "Kernel or copy");
+    for (const int column :
+         {OpSummaryModel::PhaseColumn, OpSummaryModel::Self, OpSummaryModel::Flops})
+        EXPECT_TRUE(table->isColumnHidden(column)) << column;
+    EXPECT_FALSE(table->isColumnHidden(OpSummaryModel::Median));
+    EXPECT_EQ(table->horizontalHeader()->sortIndicatorSection(), OpSummaryModel::Total);
+}
+
+TEST(EventText, AStepIsItsNumberWhereThereIsNoRoom) {
+    EXPECT_EQ(numberOf(QStringLiteral("step 12")), "12");
+    for (const char* other : {"forward", "step 12 b", "copy host to device", "", "12", " 12"})
+        EXPECT_EQ(numberOf(QString::fromUtf8(other)), QString()) << other;
 }
 
 TEST_F(GpuTimelineView, BothThemesAndAPictureToKeep) {

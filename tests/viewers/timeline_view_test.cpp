@@ -246,7 +246,8 @@ TEST_F(TimelineViewTest, TheOverviewMovesTheWindow) {
     open();
     m_view->setVisibleRange({10'000'000, 20'000'000});
     auto* overview = m_view->findChild<TimelineOverview*>();
-    QTest::mouseClick(overview, Qt::LeftButton, {}, {overview->width() * 3 / 4, 10});
+    const int left = canvas()->plotLeft(), width = canvas()->plotWidth();
+    QTest::mouseClick(overview, Qt::LeftButton, {}, {left + width * 3 / 4, 10});
     const TimeRange shown = m_view->visibleRange();
     EXPECT_NEAR(static_cast<double>(shown.beginNs + shown.endNs) / 2,
                 0.75 * static_cast<double>(canvas()->data()->endNs), 2'000'000);

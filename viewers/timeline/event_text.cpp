@@ -9,6 +9,8 @@
 #include <QCoreApplication>
 #include <QStringList>
 
+#include <algorithm>
+
 namespace tapescope::viewers {
 namespace {
 
@@ -27,6 +29,13 @@ const storage::GraphNode* nodeOf(const storage::Graph* graph, const EventDetail&
 
 QString eventTitle(const TimelineData& data, EventRef event) {
     return QString::fromStdString(data.title(event));
+}
+
+QString numberOf(const QString& title) {
+    const qsizetype space = title.lastIndexOf(u' ');
+    const QString number = title.mid(space + 1);
+    const bool digits = std::ranges::all_of(number, [](QChar c) { return c.isDigit(); });
+    return space > 0 && title.indexOf(u' ') == space && digits ? number : QString();
 }
 
 QString eventKindText(const TimelineData& data, EventRef event) {

@@ -16,6 +16,8 @@ struct EventField {
 };
 
 QString eventTitle(const TimelineData& data, EventRef event);
+/// "12" of "step 12", for a place too narrow for more; empty if a title is not of that kind.
+QString numberOf(const QString& title);
 /// "operator", "module", "step", …
 QString eventKindText(const TimelineData& data, EventRef event);
 /// Lane's name: "main", or "thread 2".

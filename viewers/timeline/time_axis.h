@@ -10,6 +10,10 @@
 
 namespace tapescope::viewers {
 
+/// All of a run is drawn with a little air at both ends, so that the first and the last event are
+/// seen whole: this much more than it is.
+constexpr double kAirAtEnds = 1.02;
+
 /// Time to pixels and back. A value; pure functions. Pixel x shows [t(x), t(x + 1)).
 struct TimeAxis {
     static constexpr double kMinNsPerPx = 0.02;  ///< finer than the clock: 1 ns on 50 pixels

@@ -66,8 +66,7 @@ void TimelineCanvas::relayout() {
         const TimeRange all{m_scene.data->beginNs,
                             std::max(m_scene.data->endNs, m_scene.data->beginNs + 1)};
         m_scene.axis = TimeAxis::fit(all, area.width());
-        // A little air at both ends, so that the first and the last event are seen whole.
-        m_scene.axis = m_scene.axis.zoomed(1.02, area.width() / 2.0);
+        m_scene.axis = m_scene.axis.zoomed(kAirAtEnds, area.width() / 2.0);
     } else if (m_scene.axis.width != area.width()) {
         m_scene.axis.width = area.width();
     }

@@ -26,6 +26,9 @@ public:
 
     const TimeAxis& axis() const { return m_scene.axis; }
     void setAxis(const TimeAxis& axis);
+    /// Where time is drawn: left edge and width, in pixels.
+    int plotLeft() const { return rowsArea().left(); }
+    int plotWidth() const { return rowsArea().width(); }
     TimeRange visibleRange() const { return m_scene.axis.range(); }
     void setVisibleRange(TimeRange range);
     /// All of the run, and what it grows by, until the user moves.

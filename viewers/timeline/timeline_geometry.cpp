@@ -91,6 +91,8 @@ namespace {
 
 constexpr int kMinMemory = 64, kMaxMemory = 200;
 constexpr int kGap = 2, kLaneGap = 8;
+constexpr int kMostRoom = 18;   // pixels that a stream's row may have besides its text
+constexpr int kEngineRoom = 6;  // rows of operators take it twice
 
 /// Everything below a group's title: busy time, rows, then the other charts.
 int stackGroup(TimelineLayout& layout, const TimelineData& data, std::size_t group,
@@ -103,7 +105,7 @@ int stackGroup(TimelineLayout& layout, const TimelineData& data, std::size_t gro
             const auto c = static_cast<std::size_t>(at - data.charts.begin());
             if ((chart.kind == TimelineChart::Kind::Busy) != busy || !shown) continue;
             const int lines = chart.kind == TimelineChart::Kind::Memory ? 4 : 2;
-            const int height = lines * textHeight + 2 + 2 * roomy;
+            const int height = lines * textHeight + 2 + 2 * roomy;  // curves gain most by room
             layout.charts.push_back({c, y, height});
             y += height + kGap + 2;
         }
@@ -112,7 +114,7 @@ int stackGroup(TimelineLayout& layout, const TimelineData& data, std::size_t gro
     for (; row < data.rows.size() && data.rows[row].group == group; ++row) {
         if (!shown) continue;
         const int height =
-            textHeight + (data.rows[row].kind == RowKind::Stream ? 6 + roomy : 1 + roomy / 3);
+            textHeight + (data.rows[row].kind == RowKind::Stream ? 6 + roomy : 1 + roomy / 2);
         layout.rows.push_back({row, y, height});
         const bool last = row + 1 == data.rows.size() || data.rows[row + 1].group != group ||
                           data.rows[row + 1].kind != data.rows[row].kind ||
@@ -154,7 +156,8 @@ TimelineLayout stacked(const TimelineData& data, int textHeight, int roomy,
             layout.lanes.push_back({row.lane, y, 0});
             y += textHeight + 4;
         }
-        const int height = textHeight + (row.kind == RowKind::Operator ? 6 + 2 * roomy : 2 + roomy);
+        const int room = std::min(roomy, kEngineRoom);
+        const int height = textHeight + (row.kind == RowKind::Operator ? 6 + 2 * room : 2 + room);
         layout.rows.push_back({r, y, height});
         y += height +
              (r + 1 < data.rows.size() && data.rows[r + 1].kind != row.kind ? kGap + 2 : kGap);
@@ -176,7 +179,7 @@ TimelineLayout stacked(const TimelineData& data, int textHeight, int roomy,
 TimelineLayout TimelineLayout::of(const TimelineData& data, int textHeight, int available,
                                   const FoldedGroups& folded) {
     TimelineLayout layout;
-    for (int roomy = 6; roomy >= 0; roomy -= 3) {
+    for (int roomy = kMostRoom; roomy >= 0; roomy -= 3) {
         layout = stacked(data, textHeight, roomy, folded);
         if (layout.height + kMinMemory / 2 <= available) break;
     }

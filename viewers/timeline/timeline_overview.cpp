@@ -107,21 +107,34 @@ void TimelineOverview::setWindow(TimeRange range) {
     update();
 }
 
+void TimelineOverview::setPlotArea(int left, int width) {
+    if (left == m_left && width == m_width) return;
+    m_left = left;
+    m_width = width;
+    m_stale = true;
+    update();
+}
+
+int TimelineOverview::plotWidth() const {
+    return std::max(1, m_width < 0 ? width() - m_left : m_width);
+}
+
 TimeAxis TimelineOverview::axis() const {
-    return TimeAxis::fit({m_data->beginNs, std::max(m_data->endNs, m_data->beginNs + 1)},
-                         std::max(1, width()));
+    const TimeRange all{m_data->beginNs, std::max(m_data->endNs, m_data->beginNs + 1)};
+    // The canvas' air at both ends.
+    return TimeAxis::fit(all, plotWidth()).zoomed(kAirAtEnds, plotWidth() / 2.0);
 }
 
 QRect TimelineOverview::windowRect() const {
     const TimeAxis a = axis();
-    const int x0 = std::clamp(a.pixel(m_window.beginNs), 0, width() - 1);
-    const int x1 = std::clamp(a.pixel(m_window.endNs), x0 + 2, std::max(x0 + 2, width()));
-    return {x0, 0, x1 - x0, height()};
+    const int x0 = std::clamp(a.pixel(m_window.beginNs), 0, plotWidth() - 1);
+    const int x1 = std::clamp(a.pixel(m_window.endNs), x0 + 2, std::max(x0 + 2, plotWidth()));
+    return {m_left + x0, 0, x1 - x0, height()};
 }
 
 void TimelineOverview::render() {
     m_stale = false;
-    m_image = QImage(std::max(1, width()), height(), QImage::Format_RGB32);
+    m_image = QImage(plotWidth(), height(), QImage::Format_RGB32);
     m_image.fill(m_style.laneBackground());
     const TimeAxis a = axis();
     const std::vector<OverviewBand> all = overviewBands(*m_data, a, (height() - 6) / kMinBand);
@@ -149,15 +162,21 @@ void TimelineOverview::render() {
 }
 
 void TimelineOverview::paintEvent(QPaintEvent*) {
-    if (m_stale || m_image.width() != width()) render();
+    if (m_stale || m_image.width() != plotWidth()) render();
     QPainter p(this);
-    p.drawImage(0, 0, m_image);
     const Theme& theme = Theme::current();
+    p.fillRect(rect(), theme.color(Theme::Panel));
+    p.setFont(theme.smallFont());
+    p.setPen(theme.color(Theme::Muted));
+    p.drawText(QRect(8, 0, m_left - 12, height()), Qt::AlignLeft | Qt::AlignVCenter,
+               tr("whole run"));
+    p.drawImage(m_left, 0, m_image);
     const QRect window = windowRect();
     QColor shade = theme.color(Theme::Window);
     shade.setAlpha(165);
-    p.fillRect(QRect(0, 0, window.left(), height()), shade);
-    p.fillRect(QRect(window.right() + 1, 0, width() - window.right(), height()), shade);
+    const int end = m_left + plotWidth();
+    p.fillRect(QRect(m_left, 0, window.left() - m_left, height()), shade);
+    p.fillRect(QRect(window.right() + 1, 0, end - window.right() - 1, height()), shade);
     p.setPen(QPen(theme.color(Theme::Accent), 1));
     p.drawRect(window.adjusted(0, 0, -1, -1));
     p.setPen(QPen(theme.color(Theme::Accent), 3));
@@ -183,7 +202,7 @@ void TimelineOverview::mousePressEvent(QMouseEvent* event) {
     m_dragWindow = m_window;
     if (m_drag != Drag::Window || windowRect().contains(event->pos())) return;
     // Outside: the window's middle goes there.
-    const std::int64_t middle = axis().t(event->pos().x());
+    const std::int64_t middle = axis().t(event->pos().x() - m_left);
     m_dragWindow = {middle - m_window.lengthNs() / 2, middle + m_window.lengthNs() / 2};
     emit rangePicked(m_dragWindow);
 }

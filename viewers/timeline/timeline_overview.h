@@ -33,6 +33,8 @@ public:
     explicit TimelineOverview(QWidget* parent = nullptr);
     void setData(TimelinePtr timeline);
     void setWindow(TimeRange range);
+    /// Where the canvas has its time, so that both agree: left edge and width in pixels.
+    void setPlotArea(int left, int width);
     QSize sizeHint() const override { return {400, kHeight}; }
     QSize minimumSizeHint() const override { return {100, kHeight}; }
     static constexpr int kHeight = 36;
@@ -50,12 +52,15 @@ protected:
 private:
     enum class Drag : std::uint8_t { None, Window, Left, Right };
     TimeAxis axis() const;
+    int plotWidth() const;
     QRect windowRect() const;
     Drag partAt(const QPoint& pos) const;
     void render();
 
     TimelinePtr m_data;
     TimeRange m_window;
+    int m_left = 0;
+    int m_width = -1;  ///< −1: up to the right edge
     TimelineStyle m_style;
     QImage m_image;
     bool m_stale = true;

@@ -4,6 +4,7 @@
 #include "viewers/common/theme.h"
 #include "viewers/models/format.h"
 #include "viewers/models/scalar_series.h"
+#include "viewers/timeline/event_text.h"
 #include "viewers/timeline/timeline_charts.h"
 
 #include <QFontMetrics>
@@ -28,6 +29,13 @@ std::ptrdiff_t memoryIndex(const ScalarSeries& series, std::int64_t t) {
         before = static_cast<std::ptrdiff_t>(block->firstSeq) + n - 1;
     }
     return before;
+}
+
+/// How much of its colour a pixel with small events has. One with any event is never invisible;
+/// rows of threads are nearly empty from afar, and a faint hair in one would say nothing.
+double density(const TimelineRow& row, const RowPixels::Pixel& pixel, const TimeAxis& axis) {
+    const double least = isGpu(row.kind) ? 0.6 : 0.3;
+    return std::min(1.0, least + (1 - least) * static_cast<double>(pixel.busyNs) / axis.nsPerPx);
 }
 
 }  // namespace
@@ -73,13 +81,17 @@ void TimelinePainter::paintRow(const TimelineScene& scene, const RowPlace& place
     for (int x = 0; x < axis.width; ++x) {
         const RowPixels::Pixel& pixel = pixels.pixels[static_cast<std::size_t>(x)];
         if (pixel.busyNs <= 0) continue;
-        // A pixel with any event is never invisible.
-        const double busy =
-            std::min(1.0, 0.3 + 0.7 * static_cast<double>(pixel.busyNs) / axis.nsPerPx);
+        const double busy = density(row, pixel, axis);
         const QRgb color =
             boxColor(scene, row, row.block(pixel.top), TimelineRow::indexInBlock(pixel.top));
         m_line[static_cast<std::size_t>(x)] =
             TimelineStyle::mix(lane, color, static_cast<int>(busy * 256));
+    }
+    // An event alone in an empty place is two pixels wide: one is hardly a colour.
+    for (int x = axis.width - 1; isGpu(row.kind) && x > 0; --x) {
+        const auto at = static_cast<std::size_t>(x);
+        if (pixels.pixels[at].busyNs <= 0 && pixels.pixels[at - 1].busyNs > 0)
+            m_line[at] = m_line[at - 1];
     }
     for (const RowPixels::Box& box : pixels.boxes) {
         const int x0 = std::max(0, box.x0);
@@ -133,10 +145,13 @@ void TimelinePainter::paintTexts(QPainter& painter, const TimelineScene& scene,
                              Qt::AlignRight | Qt::AlignVCenter, time);
         } else {
             painter.setPen(Theme::textOn(QColor(fill)));
+            const QString title = QString::fromStdString(scene.data->title(event));
+            const QString number = numberOf(title);
             painter.drawText(QRectF(x0 + 4, top, room, place.height),
                              Qt::AlignLeft | Qt::AlignVCenter,
-                             metrics.elidedText(QString::fromStdString(scene.data->title(event)),
-                                                Qt::ElideRight, room));
+                             number.isEmpty() || metrics.horizontalAdvance(number) > room
+                                 ? metrics.elidedText(title, Qt::ElideRight, room)
+                                 : number);
         }
     }
 }
@@ -234,8 +249,7 @@ void TimelinePainter::paintVector(QPainter& painter, const TimelineScene& scene)
         for (int x = 0; x < scene.axis.width; ++x) {
             const RowPixels::Pixel& pixel = pixels.pixels[static_cast<std::size_t>(x)];
             if (pixel.busyNs <= 0) continue;
-            const double busy =
-                std::min(1.0, 0.3 + 0.7 * static_cast<double>(pixel.busyNs) / scene.axis.nsPerPx);
+            const double busy = density(row, pixel, scene.axis);
             const QRgb color =
                 boxColor(scene, row, row.block(pixel.top), TimelineRow::indexInBlock(pixel.top));
             painter.fillRect(QRect(x, top, 1, place.height),

@@ -77,7 +77,10 @@ void TimelineStyle::rebuild() {
         m_copy[shade] = shaded(theme.color(Category::Copy), s);
         m_memset[shade] =
             shaded(Theme::mix(theme.color(Category::Copy), theme.color(Theme::Muted), 0.6), s);
-        m_range[shade] = shaded(theme.color(Category::Module), s);
+        // Of a hue, or they could not be told from the calls below them.
+        // Nearer to the ground than both, so that all shades take the same ink.
+        const QColor range = Theme::mix(theme.color(Category::Module), theme.series(5), 0.45);
+        m_range[shade] = shaded(Theme::mix(range, theme.color(Theme::Field), 0.2), s);
         m_call[shade] =
             shaded(Theme::mix(theme.color(Theme::Muted), theme.color(Theme::Field), 0.45), s);
         m_wait[shade] =

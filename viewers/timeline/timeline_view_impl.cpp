@@ -222,8 +222,10 @@ TimelineView::Impl::Impl(TimelineView* view, Selection* shared) : q(view), selec
     countTimer.setSingleShot(true);
     countTimer.setInterval(120);
     connect(&countTimer, &QTimer::timeout, q, [this] { countMatches(); });
-    connect(canvas, &TimelineCanvas::rangeChanged, q,
-            [this] { overview->setWindow(canvas->visibleRange()); });
+    connect(canvas, &TimelineCanvas::rangeChanged, q, [this] {
+        overview->setPlotArea(canvas->plotLeft(), canvas->plotWidth());
+        overview->setWindow(canvas->visibleRange());
+    });
     connect(overview, &TimelineOverview::rangePicked, q,
             [this](const TimeRange& range) { canvas->setVisibleRange(range); });
     connect(canvas, &TimelineCanvas::eventPicked, q, [this](const std::optional<EventRef>& event) {
