@@ -3,11 +3,12 @@
 
 #include "profiler/analysis/gpu_gaps.h"
 #include "profiler/analysis/interval_set.h"
+#include "profiler/analysis/memory_bands.h"
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
-#include <unordered_map>
 
 namespace tapescope::profiler {
 namespace {
@@ -19,7 +20,7 @@ using storage::Result;
 using storage::Status;
 
 constexpr std::size_t kEventsARead = 65'536;
-// 32 bytes each: what ordering them may take is bounded.
+// About 100 bytes each: what ordering them may take is bounded.
 constexpr std::size_t kMostAllocations = 4'000'000;
 
 std::int64_t sum(std::int64_t a, std::int64_t b) {
@@ -143,44 +144,82 @@ std::vector<IdleDevice> Devices::idle(std::vector<GpuReport::Device>& devices) c
     return out;
 }
 
-/// Allocations and frees of device memory, to be put in order.
-struct MemoryChange {
-    std::int64_t timeNs = 0;
-    std::uint64_t address = 0;
-    std::int64_t bytes = 0;
-    GpuProcessId process = 0;
-    std::uint16_t device = 0;
-    bool frees = false;
-};
+/// What each process holds of each device.
+using Memory = std::map<std::pair<GpuProcessId, std::uint32_t>, MemoryBands>;
 
-void addMemory(std::vector<MemoryChange>& changes, Devices& devices) {
-    std::stable_sort(changes.begin(), changes.end(),
-                     [](const auto& a, const auto& b) { return a.timeNs < b.timeNs; });
-    std::map<std::tuple<GpuProcessId, std::uint64_t>, std::int64_t> living;
-    std::unordered_map<Devices::Work*, std::int64_t> used;
-    for (const MemoryChange& c : changes) {
-        Devices::Work& work = devices.of(c.process, c.device);
-        std::int64_t& now = used[&work];
-        const std::tuple key(c.process, c.address);
-        if (c.frees) {
-            // Its own record may not say how large it was.
-            const auto it = living.find(key);
-            if (it == living.end()) continue;
-            now -= it->second;
-            living.erase(it);
-            continue;
+/// The highest sum over the processes of a device. Each one's memory ends with it.
+void addMemory(Memory& memory, const std::map<GpuProcessId, std::int64_t>& endNs,
+               Devices& devices) {
+    std::map<Devices::Work*, std::vector<std::pair<std::int64_t, std::int64_t>>> changes;
+    for (auto& [key, bands] : memory) {
+        if (const auto end = endNs.find(key.first); end != endNs.end())
+            bands.endProcess(end->second);
+        auto& all = changes[&devices.of(key.first, key.second)];
+        std::int64_t before = 0;
+        for (const MemoryLevels& level : bands.levels()) {
+            all.emplace_back(level.timeNs, level.total - before);
+            before = level.total;
         }
-        living[key] = c.bytes;
-        now = sum(now, c.bytes);
-        if (now > work.device.peakBytes) {
-            work.device.peakBytes = now;
-            work.device.peakNs = c.timeNs;
+    }
+    for (auto& [work, all] : changes) {
+        std::sort(all.begin(), all.end());
+        std::int64_t now = 0;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            now = sum(now, all[i].second);
+            const bool more = i + 1 < all.size() && all[i + 1].first == all[i].first;
+            if (more || now <= work->device.peakBytes) continue;
+            work->device.peakBytes = now;
+            work->device.peakNs = all[i].first;
         }
     }
 }
 
-Status readEvents(storage::TapeReader& tape, Devices& devices, GpuReport& report) {
-    std::vector<MemoryChange> changes;
+/// The rows of gpu_summary, from the events: those of a tape that was cut are out of date.
+class Recount {
+public:
+    void add(const GpuEvent& e) {
+        const bool copies = e.kind == GpuEventKind::Memcpy || e.kind == GpuEventKind::MemcpyPeer;
+        const bool memset = e.kind == GpuEventKind::Memset;
+        storage::GpuSummary& row = m_rows[{e.kind, copies ? e.x[0] & 15U : e.name}];
+        const bool fresh = row.count == 0;
+        row.kind = e.kind;
+        row.name = e.name;
+        ++row.count;
+        row.totalNs = sum(row.totalNs, e.durationNs);
+        row.minNs = fresh ? e.durationNs : std::min(row.minNs, e.durationNs);
+        row.maxNs = std::max(row.maxNs, e.durationNs);
+        if (copies || memset)
+            row.bytes = sum(row.bytes, static_cast<std::int64_t>(e.u[0] & INT64_MAX));
+    }
+    /// With the names of directions, which a cut tape may lack, at the end of the names.
+    std::vector<storage::GpuSummary> rows(std::vector<std::string>& names) const {
+        std::vector<storage::GpuSummary> out;
+        for (const auto& [key, row] : m_rows) {
+            out.push_back(row);
+            if (key.first != GpuEventKind::Memcpy && key.first != GpuEventKind::MemcpyPeer)
+                continue;
+            out.back().name = static_cast<storage::NameId>(names.size());
+            names.emplace_back(
+                storage::gpuCopyKindName(static_cast<storage::GpuCopyKind>(key.second)));
+        }
+        return out;
+    }
+
+private:
+    std::map<std::pair<GpuEventKind, storage::NameId>, storage::GpuSummary> m_rows;
+};
+
+struct Events {
+    Memory memory;
+    std::map<GpuProcessId, std::int64_t> lastNs;  ///< end of a process's last event
+    std::set<GpuProcessId> processes;             ///< that have events
+    std::int64_t count = 0;
+    Recount recount;
+};
+
+void readEvents(storage::TapeReader& tape, bool recount, Devices& devices, Events& out,
+                GpuReport& report) {
+    std::size_t allocations = 0;
     for (std::int64_t cursor = 0;;) {
         const auto part = tape.gpuEvents(cursor, kEventsARead);
         if (!part.ok()) {
@@ -189,26 +228,27 @@ Status readEvents(storage::TapeReader& tape, Devices& devices, GpuReport& report
         }
         if (part->events.empty()) break;
         cursor = part->cursor;
+        out.count += static_cast<std::int64_t>(part->events.size());
         for (const GpuEvent& e : part->events) {
+            out.processes.insert(e.process);
             if (!e.drawable()) continue;
+            const std::int64_t end = sum(e.startNs, e.durationNs);
+            std::int64_t& last = out.lastNs.try_emplace(e.process, end).first->second;
+            last = std::max(last, end);
+            if (recount) out.recount.add(e);
             if (storage::runsOnDevice(e.kind)) {
-                devices.of(e.process, e.device).busy.add(e.startNs, sum(e.startNs, e.durationNs));
+                devices.of(e.process, e.device).busy.add(e.startNs, end);
             } else if (e.kind == GpuEventKind::MemAlloc || e.kind == GpuEventKind::MemFree) {
                 const storage::GpuMemory m = storage::gpuMemory(e);
                 if (m.memory != storage::GpuMemoryKind::Device) continue;
-                if (changes.size() >= kMostAllocations) {
+                if (++allocations > kMostAllocations) {
                     report.memoryKnown = false;
                     continue;
                 }
-                changes.push_back({e.startNs, m.address,
-                                   static_cast<std::int64_t>(m.bytes & INT64_MAX), e.process,
-                                   static_cast<std::uint16_t>(e.device),
-                                   e.kind == GpuEventKind::MemFree});
+                out.memory[{e.process, e.device}].add(e);
             }
         }
     }
-    if (report.memoryKnown) addMemory(changes, devices);
-    return {};
 }
 
 void readAllocators(storage::TapeReader& tape, const std::map<GpuProcessId, std::int64_t>& pids,
@@ -266,11 +306,11 @@ void readAllocators(storage::TapeReader& tape, const std::map<GpuProcessId, std:
     }
 }
 
-Status addSums(storage::TapeReader& tape, GpuReport& report) {
-    const auto summary = tape.gpuSummary();
-    if (!summary.ok()) return summary.status();
-    const auto names = tape.names();
+Status addSums(storage::TapeReader& tape, const Recount* recount, GpuReport& report) {
+    auto names = tape.names();
     if (!names.ok()) return names.status();
+    auto summary = recount ? Result(recount->rows(*names)) : tape.gpuSummary();
+    if (!summary.ok()) return summary.status();
     std::map<std::string, GpuReport::Row> kernels;
     std::map<std::string, GpuReport::Row> transfers;
     std::map<std::string, GpuReport::Row> calls;
@@ -316,26 +356,51 @@ Result<GpuReport> makeGpuReport(storage::TapeReader& tape, std::size_t gaps) {
     report.present = !processes->empty() || !states->empty();
 
     std::map<GpuProcessId, std::int64_t> pids;
+    std::map<GpuProcessId, std::string> commands;
     for (const storage::GpuProcess& p : *processes) {
         pids[p.id] = p.pid;
         report.processes.push_back({p.pid, p.host, p.rank, p.command, p.clockErrorNs, p.clock});
+        commands[p.id] = p.command;
     }
     for (const storage::GpuStatus& s : *states) {
         const auto pid = pids.find(s.process);
-        report.states.push_back({pid == pids.end() ? 0 : pid->second, s.source, s.code, s.message});
+        report.states.push_back({pid == pids.end() ? 0 : pid->second, s.source, s.code, s.message,
+                                 commands[s.process]});
     }
+    std::set<GpuProcessId> used;  // CUDA
     std::map<std::string, std::int64_t> losses;
     for (const storage::GpuCount& c : *counts) {
-        if (c.name == storage::kGpuCountRecords) report.records = sum(report.records, c.count);
+        if (c.name == storage::kGpuCountRecords) {
+            report.records = sum(report.records, c.count);
+            used.insert(c.process);
+        }
         if (c.name != storage::kGpuCountRecords && c.name != storage::kGpuCountBytes)
             losses[c.name] = sum(losses[c.name], c.count);
     }
     for (const auto& [name, count] : losses)
         if (count != 0) report.losses.push_back({name, count});
 
-    if (Status s = addSums(tape, report); !s.ok()) return s;
     Devices work(*devices, *processes);
-    if (Status s = readEvents(tape, work, report); !s.ok()) return s;
+    const storage::TapeState state = tape.state();
+    const bool closed = state == storage::TapeState::Sealed;
+    Events events;
+    readEvents(tape, !closed, work, events, report);
+    if (!closed) report.records = events.count;
+    if (Status s = addSums(tape, closed ? nullptr : &events.recount, report); !s.ok()) return s;
+    used.insert(events.processes.begin(), events.processes.end());
+    used.erase(0);
+    report.processesWithCuda = static_cast<std::int64_t>(used.size());
+    for (const storage::GpuStatus& s : *states) {
+        if (s.source != "cupti" || s.process == 0) continue;
+        if (s.code == "recording") {
+            events.lastNs.erase(s.process);  // it holds what it holds
+        } else if (const auto last = events.lastNs.find(s.process); last != events.lastNs.end()) {
+            last->second = std::max(last->second, s.timeNs);
+        }
+        if (s.code == "cut" || s.code == "recording" || !closed) ++report.countsOfLastCommit;
+    }
+    if (state == storage::TapeState::Live) events.lastNs.clear();
+    if (report.memoryKnown) addMemory(events.memory, events.lastNs, work);
     report.devices = work.finish(gaps);
     if (Status s = explainGaps(tape, work.idle(report.devices)); !s.ok() && report.damage.empty())
         report.damage.push_back(s.message());

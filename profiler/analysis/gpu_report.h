@@ -56,7 +56,9 @@ struct GpuReport {
         double busyShare = 0;           ///< of the time between first and last
         std::int64_t resolutionNs = 0;  ///< idle times up to this may be counted as busy
         std::vector<Gap> gaps;          ///< the longest idle times, longest first
-        std::int64_t peakBytes = 0;     ///< of what was allocated on it while tracing was on
+        /// The most that all recorded processes held of it at once: allocations that tracing saw,
+        /// pools by their size. What a process had not freed ends with it.
+        std::int64_t peakBytes = 0;
         std::int64_t peakNs = 0;
     };
     std::vector<Device> devices;
@@ -86,6 +88,7 @@ struct GpuReport {
         std::string source;
         std::string code;
         std::string message;
+        std::string command;
     };
     std::vector<State> states;
     struct Loss {
@@ -94,7 +97,9 @@ struct GpuReport {
     };
     std::vector<Loss> losses;  ///< summed over processes; what is 0 is left out
     std::int64_t records = 0;
-    std::vector<std::string> damage;  ///< parts that cannot be read, and why
+    std::int64_t processesWithCuda = 0;   ///< those that have a count of records, or events
+    std::int64_t countsOfLastCommit = 0;  ///< processes whose losses after it are not known
+    std::vector<std::string> damage;      ///< parts that cannot be read, and why
 };
 
 /// Blocks on disk. Errors are the reader's.

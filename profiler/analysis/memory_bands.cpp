@@ -70,6 +70,18 @@ void MemoryBands::addUsed(std::int64_t timeNs, std::int64_t bytes) {
     push({timeNs, 0, clamped(bytes), What::Used});
 }
 
+void MemoryBands::endProcess(std::int64_t timeNs) {
+    // What happened at that moment is still seen.
+    timeNs = std::clamp<std::int64_t>(timeNs, 0, kLatest - 1) + 1;
+    if (timeNs == m_end || m_changes.empty()) return;
+    if (m_end != kNoEnd) {
+        std::erase_if(m_changes, [](const Change& c) { return c.what == What::End; });
+        m_late = true;
+    }
+    m_end = timeNs;
+    push({timeNs, 0, 0, What::End});
+}
+
 void MemoryBands::apply(const Change& c) {
     State& s = m_state;
     const auto enter = [](auto& map, std::int64_t& total, const Change& change) {
@@ -111,6 +123,14 @@ void MemoryBands::apply(const Change& c) {
         case What::Used:
             s.used = c.bytes;
             break;
+        case What::End: {
+            // Who else holds the device's memory still does, and what was counted stays so.
+            State ended;
+            ended.used = s.used;
+            ended.unknownFrees = s.unknownFrees;
+            s = std::move(ended);
+            break;
+        }
     }
     MemoryLevels level{c.timeNs, s.inUse, std::max(s.inUse, s.segments), 0};
     level.total = std::max(level.segments, s.used >= 0 ? s.used : sum(s.driverBytes, s.poolBytes));

@@ -31,6 +31,10 @@ public:
     /// MemAlloc and MemFree of device memory; others are ignored.
     void add(const storage::GpuEvent& event);
     void addUsed(std::int64_t timeNs, std::int64_t bytes);
+    /// The process holds nothing after that moment: the driver takes back what it had not freed.
+    /// Call it when its end is known, with the end of its last event or later; a later call
+    /// replaces it. Not for a process that still records.
+    void endProcess(std::int64_t timeNs);
 
     bool empty() const { return m_changes.empty(); }
     bool hasAllocator() const { return m_hasAllocator; }
@@ -49,7 +53,8 @@ private:
         DriverAlloc,
         DriverFree,
         Pool,
-        Used
+        Used,
+        End
     };
     struct Change {
         std::int64_t timeNs = 0;
@@ -57,6 +62,7 @@ private:
         std::int64_t bytes = 0;
         What what = What::Alloc;
     };
+    static constexpr std::int64_t kNoEnd = -1;
     struct State {
         std::unordered_map<std::uint64_t, std::int64_t> blocks, driver, pools;
         // Segments have no map: parts of expandable ones are unmapped at any address.
@@ -67,6 +73,7 @@ private:
     void apply(const Change& change);
 
     std::vector<Change> m_changes;  ///< in time order unless m_late
+    std::int64_t m_end = kNoEnd;
     std::size_t m_applied = 0;
     bool m_late = false;
     bool m_hasAllocator = false;

@@ -119,6 +119,29 @@ TEST(MemoryBands, LateEventsGiveTheSameLevelsAsOnesInOrder) {
     EXPECT_EQ(late.changedFrom(), 4U) << "it only grew";
 }
 
+TEST(MemoryBands, LevelsEndWithTheProcess) {
+    MemoryBands bands;
+    bands.add(driver(true, 5, 0x1000, 50));
+    bands.add(allocation(Action::SegmentAlloc, 10, 0x2000, 20));
+    bands.endProcess(12);
+    EXPECT_EQ(bands.levels().back(), (MemoryLevels{13, 0, 0, 0}));
+    bands.add(driver(true, 30, 0x3000, 10));  // it had not ended yet
+    bands.endProcess(40);
+    EXPECT_EQ(bands.levels(), (std::vector<MemoryLevels>{
+                                  {5, 0, 0, 50}, {10, 0, 20, 50}, {30, 0, 20, 60}, {41, 0, 0, 0}}));
+    bands.endProcess(40);
+    EXPECT_EQ(bands.levels().size(), 4U);
+    EXPECT_EQ(bands.changedFrom(), 4U) << "nothing new";
+    MemoryBands withNvml;
+    withNvml.add(driver(true, 5, 0x1000, 50));
+    withNvml.addUsed(8, 500);
+    withNvml.endProcess(12);
+    EXPECT_EQ(withNvml.levels().back(), (MemoryLevels{13, 0, 0, 500})) << "of all processes";
+    MemoryBands none;
+    none.endProcess(12);
+    EXPECT_TRUE(none.empty() && none.levels().empty());
+}
+
 TEST(MemoryBands, PoolsCountByTheirSizeAndHostileSizesDoNotOverflow) {
     MemoryBands bands;
     storage::GpuEvent pooled = driver(true, 5, 0x1000, 10);

@@ -181,6 +181,80 @@ TEST(GpuReport, CountsTimesIdleGapsMemoryAndLosses) {
     EXPECT_EQ(get(makeGpuReport(*tape, 1)).devices[0].gaps.size(), 1U);
 }
 
+TEST(GpuReport, AProcessHoldsNoMemoryAfterItsEnd) {
+    const TempDir dir;
+    for (const bool withPool : {false, true}) {
+        const std::string path = dir.file(withPool ? "a.tape" : "b.tape");
+        const auto tape = newTape(path);
+        for (GpuProcessId id = 1; id <= 200; ++id) {
+            GpuProcess p;
+            p.id = id;
+            tape->gpuProcess(p);
+            tape->gpuDevice({id, 0, "Fake", "GPU-1", 8ULL << 30U, 132, 9, 0});
+            GpuEvent e = memory(GpuEventKind::MemAlloc, id * 1000, 0xA, 100);
+            e.process = id;
+            tape->gpuEvents({e, event(GpuEventKind::Kernel, id, id * 1000 + 10, 20)});
+            // The first is known to be there longer: while the next two are.
+            if (id == 1) tape->gpuStatus({1, "cupti", "ok", "", "", 3500});
+        }
+        // A pool counts by its size, not by what is in use of it.
+        GpuEvent pool = memory(GpuEventKind::MemAlloc, 500'000, 0xB, 10);
+        pool.flags = kGpuPool;
+        GpuMemory m = gpuMemory(pool);
+        m.poolType = 1;
+        m.poolAddress = 0xC;
+        m.poolBytes = 150;
+        m.poolUsed = 10;
+        setGpuMemory(pool, m);
+        pool.process = 200;
+        EXPECT_EQ(gpuMemory(pool).poolBytes, 150U);
+        if (withPool) tape->gpuEvents({pool});
+        EXPECT_OK(tape->seal(RunOutcome::Finished));
+        const GpuReport r = get(makeGpuReport(*get(TapeReader::open(path))));
+        ASSERT_EQ(r.devices.size(), 1U);
+        EXPECT_EQ(r.devices[0].peakBytes, withPool ? 250 : 200);
+        EXPECT_EQ(r.devices[0].peakNs, withPool ? 500'000 : 2000);
+        EXPECT_EQ(r.processesWithCuda, 200);
+    }
+}
+
+TEST(GpuReport, OfACutTapeIsMadeFromItsEvents) {
+    const TempDir dir;
+    const std::string path = dir.file("a.tape");
+    {
+        const auto tape = newTape(path);
+        GpuProcess p;
+        p.id = 1;
+        tape->gpuProcess(p);
+        const NameId gemm = tape->name("gemm");
+        auto one = event(GpuEventKind::Kernel, 1, 100, 10);
+        auto two = event(GpuEventKind::Kernel, 1, 200, 30);
+        one.name = two.name = gemm;
+        auto copy = event(GpuEventKind::Memcpy, 1, 300, 5);
+        copy.x[0] = static_cast<std::uint32_t>(GpuCopyKind::HostToDevice);
+        copy.u[0] = 4096;
+        tape->gpuEvents({one, two, copy});
+        tape->gpuSummary({{1, 0, GpuEventKind::Kernel, gemm, 1, 10, 10, 10, 0}});
+        tape->gpuCount({1, kGpuCountRecords, 1});
+        tape->gpuStatus({1, "cupti", "ok", "", "", 3500});
+        EXPECT_OK(tape->seal(RunOutcome::Finished));
+    }
+    EXPECT_EQ(get(makeGpuReport(*get(TapeReader::open(path)))).records, 1);
+    sql(path, "UPDATE meta SET value = 'cut' WHERE key = 'state'");
+    const auto tape = get(TapeReader::open(path));
+    ASSERT_EQ(tape->state(), TapeState::Cut);
+    const GpuReport r = get(makeGpuReport(*tape));
+    EXPECT_EQ(r.records, 3);
+    EXPECT_EQ(r.countsOfLastCommit, 1);
+    ASSERT_EQ(r.kernels.size(), 1U);
+    EXPECT_EQ(r.kernels[0].count, 2);
+    EXPECT_EQ(r.kernels[0].totalNs, 40);
+    EXPECT_EQ(r.kernels[0].maxNs, 30);
+    ASSERT_EQ(r.transfers.size(), 1U);
+    EXPECT_EQ(r.transfers[0].name, "host to device");
+    EXPECT_EQ(r.transfers[0].bytes, 4096);
+}
+
 TEST(GpuReport, ATapeWithoutAGpuPartHasNone) {
     const TempDir dir;
     EXPECT_OK(newTape(dir.file("a.tape"))->seal(RunOutcome::Finished));
