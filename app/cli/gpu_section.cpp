@@ -2,9 +2,11 @@
 #include "app/cli/gpu_section.h"
 
 #include "app/cli/progress.h"
+#include "app/cli/terminal_text.h"
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
 
 namespace tapescope::app {
@@ -36,7 +38,7 @@ void printRows(const char* title, const std::vector<GpuReport::Row>& rows, std::
                 bytes ? "      bytes      GB/s" : "");
     for (std::size_t i = 0; i < std::min(top, rows.size()); ++i) {
         const GpuReport::Row& r = rows[i];
-        std::printf("  %-44s %9lld %11s %6.1f%% %11s", shortened(r.name, 44).c_str(),
+        std::printf("  %-44s %9lld %11s %6.1f%% %11s", printable(shortened(r.name, 44)).c_str(),
                     static_cast<long long>(r.count), timeText(r.totalNs).c_str(), r.share * 100,
                     timeText(r.meanNs()).c_str());
         if (bytes) {
@@ -61,8 +63,39 @@ void printGap(const GpuReport::Gap& g, bool first) {
     }
 }
 
+std::string processesText(std::int64_t n) {
+    return std::to_string(n) + (n == 1 ? " process" : " processes");
+}
+
+/// One line a state; processes of which the same is to be said share one.
+void printStates(const std::vector<GpuReport::State>& states) {
+    std::vector<std::vector<const GpuReport::State*>> groups;
+    std::map<std::pair<std::string, std::string>, std::size_t> known;
+    for (const GpuReport::State& s : states) {
+        const std::string says = s.code == "ok" ? "ok" : s.message;
+        const auto [it, fresh] = known.try_emplace({s.source, says}, groups.size());
+        if (fresh) groups.emplace_back();
+        groups[it->second].push_back(&s);
+    }
+    for (const auto& group : groups) {
+        const GpuReport::State& s = *group.front();
+        const std::string says = s.code == "ok" ? "ok" : s.message;
+        std::string line = s.source;
+        if (group.size() > 1) {
+            const std::string who = processesText(static_cast<std::int64_t>(group.size()));
+            line += s.code == "ok" ? ": ok in " + who : " in " + who + ": " + says;
+        } else {
+            line += " of " + std::to_string(s.pid);
+            if (!s.command.empty()) line += " (" + shortened(s.command, 60) + ")";
+            line += ": " + says;
+        }
+        std::printf("  %s\n", printable(line).c_str());
+    }
+}
+
 void printDevice(const GpuReport::Device& d, bool memoryKnown) {
-    std::printf("\nGPU %s%s%s\n", d.name.c_str(), d.host.empty() ? "" : " of ", d.host.c_str());
+    std::printf("\nGPU %s%s%s\n", printable(d.name).c_str(), d.host.empty() ? "" : " of ",
+                printable(d.host).c_str());
     if (d.lastNs > d.firstNs) {
         std::printf(
             "  busy           %.1f %% of %s%s\n", d.busyShare * 100,
@@ -79,7 +112,7 @@ void printDevice(const GpuReport::Device& d, bool memoryKnown) {
     if (!memoryKnown) {
         std::printf("  peak memory    not known: too many allocations to put in order\n");
     } else if (d.peakBytes > 0) {
-        std::printf("  peak memory    %s allocated, at %s\n",
+        std::printf("  peak memory    %s held by the recorded processes, at %s\n",
                     bytesText(static_cast<double>(d.peakBytes)).c_str(),
                     nanosecondsText(static_cast<double>(d.peakNs)).c_str());
     }
@@ -106,14 +139,11 @@ ordered_json rowsJson(const std::vector<GpuReport::Row>& rows, std::size_t top) 
 
 void printGpuSection(const GpuReport& r, std::size_t top) {
     if (!r.present) return;
-    std::printf("\nGPU recording    %lld records of %zu %s\n", static_cast<long long>(r.records),
-                r.processes.size(), r.processes.size() == 1 ? "process" : "processes");
-    for (const GpuReport::State& s : r.states) {
-        std::printf("  %s of %lld: %s\n", s.source.c_str(), static_cast<long long>(s.pid),
-                    s.code == "ok" ? "ok" : s.message.c_str());
-    }
+    std::printf("\nGPU recording    %lld %s, %s used CUDA\n", static_cast<long long>(r.records),
+                r.records == 1 ? "record" : "records", processesText(r.processesWithCuda).c_str());
+    printStates(r.states);
     for (const GpuReport::Process& p : r.processes) {
-        if (p.clock == "same clock") continue;
+        if (p.clock.empty() || p.clock == "same clock") continue;
         const std::string error =
             p.clockErrorNs < 0
                 ? "how far off is not known"
@@ -135,7 +165,12 @@ void printGpuSection(const GpuReport& r, std::size_t top) {
                 ? (", ran out of memory " + std::to_string(a.outOfMemory) + " times").c_str()
                 : "");
     }
-    std::printf("\nGPU losses       %s\n", r.losses.empty() ? "none" : "");
+    const std::string open =
+        r.countsOfLastCommit > 0
+            ? "; those of " + processesText(r.countsOfLastCommit) + " as of the last commit"
+            : "";
+    std::printf("\nGPU losses       %s%s\n", r.losses.empty() ? "none counted" : "as counted",
+                open.c_str());
     for (const GpuReport::Loss& l : r.losses)
         std::printf("  %lld %s\n", static_cast<long long>(l.count), l.name.c_str());
 }
@@ -191,6 +226,8 @@ ordered_json gpuJson(const GpuReport& r, std::size_t top) {
     ordered_json losses = ordered_json::object();
     for (const GpuReport::Loss& l : r.losses) losses[l.name] = l.count;
     return {{"records", r.records},
+            {"processesWithCuda", r.processesWithCuda},
+            {"lossesAsOfLastCommit", r.countsOfLastCommit},
             {"states", states},
             {"processes", processes},
             {"devices", devices},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/cli/commands.h"
+#include "app/cli/terminal_text.h"
 #include "profiler/record/join.h"
 
 #include <array>
@@ -22,20 +23,24 @@ int run(const Arguments& args, const std::string& commandLine) {
     options.command = commandLine;
     const auto report = record::joinTapes(args.positionals(), *output, options);
     if (!report.ok()) {
-        std::fprintf(stderr, "tapescope join: %s\n", report.status().message().c_str());
+        std::fprintf(stderr, "tapescope join: %s\n", printable(report.status().message()).c_str());
         return 1;
     }
     for (const std::string& refused : report->refused)
-        std::fprintf(stderr, "tapescope join: left out: %s\n", refused.c_str());
+        std::fprintf(stderr, "tapescope join: left out: %s\n", printable(refused).c_str());
     for (const std::string& note : report->notes)
-        std::fprintf(stderr, "tapescope join: %s\n", note.c_str());
-    std::printf(
-        "%zu files, %zu processes, %lld GPU events, %lld allocator events, %lld counter "
-        "samples: %s\n",
-        report->joined.size(), report->processes, static_cast<long long>(report->gpuEvents),
-        static_cast<long long>(report->allocatorEvents),
-        static_cast<long long>(report->counterSamples), output->c_str());
-    return report->refused.empty() ? 0 : 1;
+        std::fprintf(stderr, "tapescope join: %s\n", printable(note).c_str());
+    const auto count = [](auto n, const char* what) {
+        return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+    };
+    const std::string processes =
+        std::to_string(report->processes) + (report->processes == 1 ? " process" : " processes");
+    std::printf("%s, %s used CUDA, %s, %s, %s: %s\n", count(report->joined.size(), "file").c_str(),
+                processes.c_str(), count(report->gpuEvents, "GPU event").c_str(),
+                count(report->allocatorEvents, "allocator event").c_str(),
+                count(report->counterSamples, "counter sample").c_str(),
+                printable(*output).c_str());
+    return report->refused.empty() && report->damaged == 0 ? 0 : 1;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/gpu_section.h"
 #include "app/cli/progress.h"
+#include "app/cli/terminal_text.h"
 #include "profiler/analysis/gpu_report.h"
 #include "profiler/analysis/run_report.h"
 
@@ -83,23 +84,33 @@ void printJson(const RunReport& r, const profiler::GpuReport& gpu, std::size_t t
 void printPairs(const char* title, const std::vector<std::pair<std::string, std::string>>& rows) {
     if (rows.empty()) return;
     std::printf("\n%s\n", title);
-    for (const auto& [key, value] : rows) std::printf("  %-14s %s\n", key.c_str(), value.c_str());
+    for (const auto& [key, value] : rows)
+        std::printf("  %-14s %s\n", printable(key).c_str(), printable(value).c_str());
 }
 
-void printText(const RunReport& r, const std::string& path, std::size_t top) {
-    std::printf("%s: %s\n", path.c_str(), r.info.name.c_str());
-    if (!r.info.command.empty()) std::printf("  command        %s\n", r.info.command.c_str());
+/// gpuOnly: a recording of a program, of which engine's steps would only say that there are none.
+void printText(const RunReport& r, const std::string& path, std::size_t top, bool gpuOnly) {
+    std::printf("%s: %s\n", printable(path).c_str(), printable(r.info.name).c_str());
+    if (!r.info.command.empty())
+        std::printf("  command        %s\n", printable(r.info.command).c_str());
     std::string state(profiler::stateName(r.state));
     if (r.state == storage::TapeState::Sealed)
         state += ", " + std::string(profiler::outcomeName(r.outcome));
     if (r.state == storage::TapeState::Cut)
         state += ": its writer was killed; everything up to its last commit is here";
+    if (!r.damage.empty()) {
+        state += "; damaged, " + std::to_string(r.damage.size()) +
+                 (r.damage.size() == 1 ? " part cannot be read:" : " parts cannot be read:");
+    }
     std::printf("  state          %s\n", state.c_str());
-    if (!r.outcomeMessage.empty()) std::printf("  message        %s\n", r.outcomeMessage.c_str());
+    for (const std::string& damage : r.damage)
+        std::printf("                 %s\n", printable(damage).c_str());
+    if (!r.outcomeMessage.empty())
+        std::printf("  message        %s\n", printable(r.outcomeMessage).c_str());
     printPairs("Settings", r.info.config);
     printPairs("Environment", r.info.environment);
 
-    std::printf("\nSteps\n  count          %lld\n", static_cast<long long>(r.steps));
+    if (!gpuOnly) std::printf("\nSteps\n  count          %lld\n", static_cast<long long>(r.steps));
     if (r.steps > 0) {
         std::printf("  time a step    median %s, mean %s, 95 %% under %s, first %s\n",
                     nanosecondsText(r.medianStepNs).c_str(), nanosecondsText(r.meanStepNs).c_str(),
@@ -143,8 +154,8 @@ void printText(const RunReport& r, const std::string& path, std::size_t top) {
     }
     std::printf("\nLost records     %s\n", r.losses.empty() ? "none" : "");
     for (const auto& l : r.losses) {
-        std::printf("  %lld %s: %s\n", static_cast<long long>(l.count), l.what.c_str(),
-                    l.reason.c_str());
+        std::printf("  %lld %s: %s\n", static_cast<long long>(l.count), printable(l.what).c_str(),
+                    printable(l.reason).c_str());
     }
 }
 
@@ -155,12 +166,12 @@ int run(const Arguments& args, const std::string&) {
     auto report =
         tape.ok() ? profiler::makeRunReport(**tape) : storage::Result<RunReport>(tape.status());
     if (!report.ok()) {
-        std::fprintf(stderr, "tapescope: %s\n", report.status().message().c_str());
+        std::fprintf(stderr, "tapescope: %s\n", printable(report.status().message()).c_str());
         return 1;
     }
     auto gpu = profiler::makeGpuReport(**tape);
     if (!gpu.ok()) {
-        std::fprintf(stderr, "tapescope: %s\n", gpu.status().message().c_str());
+        std::fprintf(stderr, "tapescope: %s\n", printable(gpu.status().message()).c_str());
         return 1;
     }
     // What cannot be read of it is said beside the other damage.
@@ -168,11 +179,13 @@ int run(const Arguments& args, const std::string&) {
     if (args.has("--json")) {
         printJson(*report, *gpu, top);
     } else {
-        printText(*report, path, top);
+        const bool engine = report->steps > 0 || !report->operators.empty() ||
+                            !report->scalars.empty() || !gpu->present;
+        printText(*report, path, top, !engine);
         printGpuSection(*gpu, top);
     }
     for (const std::string& damage : report->damage)
-        std::fprintf(stderr, "tapescope: %s\n", damage.c_str());
+        std::fprintf(stderr, "tapescope: %s\n", printable(damage).c_str());
     return report->damage.empty() ? 0 : 1;
 }
 

@@ -111,6 +111,7 @@ public:
         row.message = stateMessage(state, detail);
         row.detail = detail;
         row.timeNs = nowNs(CLOCK_MONOTONIC) - m_process.monotonicZeroNs;
+        m_status = row;
         m_writer.gpuStatus(std::move(row));
     }
     void fact(const std::string& key, const std::string& value) override {
@@ -134,6 +135,11 @@ public:
     std::string problem() const override { return m_writer.status().message(); }
     void close() override {
         if (!m_owned) return;
+        // Its time then says how long the process was there.
+        if (!m_status.code.empty()) {
+            m_status.timeNs = nowNs(CLOCK_MONOTONIC) - m_process.monotonicZeroNs;
+            m_writer.gpuStatus(m_status);
+        }
         (void)m_owned->seal(storage::RunOutcome::Finished).ok();  // problem() says what went wrong
     }
 
@@ -152,6 +158,7 @@ private:
     GpuProcess m_process;
     std::int64_t m_maxBytes;
     std::vector<storage::GpuCount> m_counts;
+    storage::GpuStatus m_status;
     std::size_t m_sinceCheck = 0;
     bool m_full = false;
 };
@@ -182,6 +189,8 @@ SinkFactory shardSink(ShardOptions options) {
         if (!writer.ok()) return writer.status();
         auto owned = std::move(writer).value();
         TapeWriter& used = *owned;
+        // From the start: who has this row used CUDA, also if nothing more comes of it.
+        used.gpuCount({kThisProcess, storage::kGpuCountRecords, 0});
         return std::unique_ptr<Sink>(
             new TapeOutput(used, std::move(owned), std::move(process), options.maxBytes));
     };

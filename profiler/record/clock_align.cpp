@@ -13,7 +13,7 @@ constexpr std::int64_t kLatestNs = 3'629'059'200'000'000'000;
 // a clock adjustment explains are therefore taken for those of different machines.
 constexpr std::int64_t kLargestStepNs = 60'000'000'000;
 
-bool plausible(std::int64_t ns) { return ns >= 0 && ns <= kLatestNs; }
+bool possible(std::int64_t ns) { return ns >= 0 && ns <= kLatestNs; }
 
 std::int64_t difference(const storage::GpuProcess& p) {
     return p.realtimeZeroNs - p.monotonicZeroNs;
@@ -42,8 +42,12 @@ std::size_t ClockAligner::indexOf(const storage::GpuProcess& p) const {
     return m_boots.size();
 }
 
+bool ClockAligner::plausible(const storage::GpuProcess& p) {
+    return possible(p.monotonicZeroNs) && possible(p.realtimeZeroNs);
+}
+
 bool ClockAligner::add(const storage::GpuProcess& p) {
-    if (!plausible(p.monotonicZeroNs) || !plausible(p.realtimeZeroNs)) return false;
+    if (!plausible(p)) return false;
     const std::size_t i = indexOf(p);
     if (i == m_boots.size()) {
         m_boots.push_back(
@@ -104,6 +108,7 @@ storage::GpuProcess ClockAligner::aligned(storage::GpuProcess p) const {
         if (p.clock.empty()) p.clock = "same clock";
         return p;
     }
+    if (p.clock == kWallClockNotSet) return p;
     p.clock = "aligned by wall clock";
     const std::int64_t here = wallErrorNs(boot);
     const std::int64_t there = wallErrorNs(first);

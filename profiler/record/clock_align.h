@@ -17,6 +17,8 @@ namespace tapescope::profiler::record {
 /// apart those are is stated if every machine's clock error is known, else as "not known".
 class ClockAligner final {
 public:
+    /// True for clocks that can be: from 1970 to 2084.
+    static bool plausible(const storage::GpuProcess& process);
     /// Everything must be added before the first question. False: its clocks cannot be (negative or
     /// beyond the year 2084), and it is not added.
     bool add(const storage::GpuProcess& process);
@@ -49,6 +51,9 @@ private:
     std::vector<Boot> m_boots;
     std::map<std::string, std::int64_t> m_wallErrorNs;
 };
+
+/// GpuProcess::clock of one that was placed without a clock; kept as it is.
+inline constexpr const char* kWallClockNotSet = "its wall clock was not set";
 
 /// a + b, at the ends of the range instead of beyond it: times on a tape may be anything.
 std::int64_t saturatingAdd(std::int64_t a, std::int64_t b);

@@ -3,6 +3,8 @@
 
 #include "profiler/record/allocator_history.h"
 #include "profiler/record/clock_align.h"
+#include "profiler/record/open_end.h"
+#include "profiler/record/repeats.h"
 #include "profiler/record/shard_copy.h"
 #include "storage/tape/move_in_place.h"
 #include "storage/tape/reader.h"
@@ -96,6 +98,8 @@ Result<Source> lookAt(const std::string& path) {
     source.outcome = (*tape)->outcome();
     source.outcomeMessage = (*tape)->outcomeMessage();
     source.processes = std::move(processes).value();
+    const auto counters = (*tape)->gpuCounters();
+    source.counters = counters.ok() && !counters->empty();
     if (source.processes.empty()) {
         GpuProcess clock;
         const double ns = source.info.startWall * 1e9;
@@ -104,6 +108,41 @@ Result<Source> lookAt(const std::string& path) {
         source.processes.push_back(clock);
     }
     return source;
+}
+
+/// A machine whose wall clock was not set would put all others decades after the axis' 0. Its
+/// processes are placed by another one of its boot, else at the earliest of the others.
+void mendWallClocks(std::vector<Source>& sources, JoinReport& report) {
+    constexpr std::int64_t kEarliestNs = 946'684'800'000'000'000;  // 2000: before any CUDA
+    const auto unset = [](const GpuProcess& p) { return p.realtimeZeroNs < kEarliestNs; };
+    std::vector<GpuProcess> good;
+    for (const Source& source : sources)
+        for (const GpuProcess& p : source.processes)
+            if (!unset(p)) good.push_back(p);
+    if (good.empty()) return;  // on one axis with each other
+    const GpuProcess earliest =
+        *std::min_element(good.begin(), good.end(), [](const GpuProcess& a, const GpuProcess& b) {
+            return a.realtimeZeroNs < b.realtimeZeroNs;
+        });
+    for (Source& source : sources) {
+        for (GpuProcess& p : source.processes) {
+            if (!unset(p)) continue;
+            const auto same = std::find_if(good.begin(), good.end(), [&](const GpuProcess& g) {
+                return !p.bootId.empty() && g.bootId == p.bootId;
+            });
+            if (same != good.end()) {
+                p.realtimeZeroNs =
+                    same->realtimeZeroNs + (p.monotonicZeroNs - same->monotonicZeroNs);
+                continue;
+            }
+            p.realtimeZeroNs = earliest.realtimeZeroNs;
+            p.clockErrorNs = -1;
+            p.clock = kWallClockNotSet;
+            report.notes.push_back(source.name() +
+                                   ": its machine's wall clock was not set: it is placed at the "
+                                   "beginning of the others, and how far off that is is not known");
+        }
+    }
 }
 
 std::int64_t beginOf(const Source& source) { return source.processes.front().realtimeZeroNs; }
@@ -127,9 +166,8 @@ std::vector<Source> sourcesOf(const std::vector<std::string>& files, ClockAligne
                 continue;
             }
         }
-        bool possible = true;
-        for (const GpuProcess& p : source->processes) possible = clocks.add(p) && possible;
-        if (!possible) {
+        if (!std::all_of(source->processes.begin(), source->processes.end(),
+                         ClockAligner::plausible)) {
             report.refused.push_back(inQuotes(path) +
                                      " says it began at a time that cannot be: it cannot be "
                                      "placed beside the others");
@@ -144,6 +182,9 @@ std::vector<Source> sourcesOf(const std::vector<std::string>& files, ClockAligne
         }
         sources.push_back(std::move(source).value());
     }
+    mendWallClocks(sources, report);
+    for (const Source& source : sources)
+        for (const GpuProcess& p : source.processes) (void)clocks.add(p);
     // What processes say of themselves first, in the order in which they began.
     std::stable_sort(sources.begin(), sources.end(), [](const Source& a, const Source& b) {
         return std::tuple(a.weak(), beginOf(a)) < std::tuple(b.weak(), beginOf(b));
@@ -153,14 +194,14 @@ std::vector<Source> sourcesOf(const std::vector<std::string>& files, ClockAligne
 
 /// Gives every process its new id and writes it. A process that only its launcher or its allocator
 /// history tells of is added; one that wrote a tape itself is the one it says it is.
-std::size_t numberProcesses(std::vector<Source>& sources, const ClockAligner& clocks,
-                            storage::TapeWriter& writer) {
+void numberProcesses(std::vector<Source>& sources, const ClockAligner& clocks,
+                     storage::TapeWriter& writer) {
     storage::GpuProcessId last = 0;
-    std::size_t own = 0;
     std::map<std::pair<std::string, std::int64_t>, storage::GpuProcessId> known;
     for (Source& source : sources) {
         for (const GpuProcess& p : source.processes) {
             if (p.id == 0 && !source.allocatorFile) continue;  // stands for a clock only
+            if (source.repeated.contains(p.id)) continue;
             const std::pair key(p.bootId, p.pid);
             const auto there = known.find(key);
             if (source.weak() && there != known.end()) {
@@ -171,11 +212,12 @@ std::size_t numberProcesses(std::vector<Source>& sources, const ClockAligner& cl
             row.id = ++last;
             source.ids[p.id] = row.id;
             known.try_emplace(key, row.id);
-            if (!source.weak()) ++own;
             writer.gpuProcess(std::move(row));
         }
     }
-    return own;
+    for (Source& source : sources)
+        for (const auto& [id, kept] : source.repeated)
+            source.ids[id] = sources[kept.first].ids[kept.second];
 }
 
 storage::RunInfo infoOf(const std::vector<Source>& sources, const ClockAligner& clocks,
@@ -259,6 +301,7 @@ Result<JoinReport> joinTapes(const std::vector<std::string>& inputs, const std::
     JoinReport report;
     ClockAligner clocks;
     std::vector<Source> sources = sourcesOf(*files, clocks, report);
+    findRepeats(sources, report);
     if (sources.empty()) {
         std::string why = "nothing to join";
         for (const std::string& refused : report.refused) why += "\n" + refused;
@@ -281,8 +324,9 @@ Result<JoinReport> joinTapes(const std::vector<std::string>& inputs, const std::
         removeTape(temporary);
         return why.withContext("joining to " + inQuotes(output));
     };
-    report.processes = numberProcesses(sources, clocks, writer);
+    numberProcesses(sources, clocks, writer);
     ShardCopier copier(writer, clocks, report);
+    copier.expects(sources);
     copier.knows(info.environment);
     for (Source& source : sources) {
         if (Status s = copier.copy(source); !s.ok()) return fail(s);

@@ -28,7 +28,8 @@ struct JoinReport {
     std::vector<std::string> joined;   ///< the files that are in it
     std::vector<std::string> refused;  ///< a sentence for each file that is not, and why
     std::vector<std::string> notes;    ///< what of the joined ones is not whole
-    std::size_t processes = 0;         ///< that have written GPU tapes of their own
+    std::size_t damaged = 0;           ///< parts of the joined ones that cannot be read
+    std::size_t processes = 0;         ///< that used CUDA, as far as is known
     std::int64_t gpuEvents = 0;
     std::int64_t allocatorEvents = 0;
     std::int64_t counterSamples = 0;
@@ -41,8 +42,10 @@ storage::Status checkOutput(const std::string& output, bool overwrite);
 /// and allocator history on one time axis (ClockAligner), with names and ids renumbered. Inputs are
 /// files, or folders whose *.tape and *.allocator files are all taken. Reads in pieces, so memory
 /// does not grow with the events. Files that are no tapes are refused by name and the others
-/// joined; an error if none is left. The output appears complete or not at all, and no input is
-/// changed. Blocks on disk.
+/// joined; an error if none is left. A process that several inputs tell of (a tape and the part it
+/// was made from) is taken once, from the one with more of its events. The output appears complete
+/// or not at all, and no input is changed. Memory grows with the samples of counters if two inputs
+/// have some. Blocks on disk.
 storage::Result<JoinReport> joinTapes(const std::vector<std::string>& inputs,
                                       const std::string& output, const JoinOptions& options = {});
 

@@ -4,6 +4,7 @@
 #include "profiler/record/injection.h"
 #include "profiler/record/join.h"
 #include "profiler/record/nvml.h"
+#include "profiler/record/open_end.h"
 #include "storage/tape/process_identity.h"
 #include "storage/tape/reader.h"
 #include "storage/tape/writer.h"
@@ -239,14 +240,15 @@ void Recording::tellHowItWent(const JoinReport& report) const {
         std::set<std::string> told;
         if (const auto rows = (*tape)->gpuStatuses(); rows.ok()) {
             for (const storage::GpuStatus& row : *rows) {
-                const bool news = row.code != "ok" && row.source != "nvml";
+                const bool news = row.code != "ok" && row.code != kCut &&
+                                  row.code != kStillRecords && row.source != "nvml";
                 if (news && told.insert(row.message).second) say(row.message);
             }
         }
     }
-    std::string what = std::to_string(report.gpuEvents) + " GPU events of " +
-                       std::to_string(report.processes) +
-                       (report.processes == 1 ? " process" : " processes");
+    std::string what = std::to_string(report.processes) +
+                       (report.processes == 1 ? " process" : " processes") + " used CUDA, " +
+                       std::to_string(report.gpuEvents) + " GPU events";
     if (report.allocatorEvents > 0)
         what += ", " + std::to_string(report.allocatorEvents) + " allocator events";
     if (report.counterSamples > 0)
@@ -266,7 +268,7 @@ bool Recording::join() {
     }
     tellHowItWent(*report);
     std::error_code ec;
-    if (report->refused.empty()) {
+    if (report->refused.empty() && report->damaged == 0) {
         fs::remove_all(m_folder, ec);
     } else {
         say("the parts are kept in " + m_folder);

@@ -2,7 +2,9 @@
 #include "profiler/record/shard_copy.h"
 
 #include "profiler/record/allocator_history.h"
+#include "profiler/record/open_end.h"
 
+#include <algorithm>
 #include <filesystem>
 
 namespace tapescope::profiler::record {
@@ -34,6 +36,7 @@ void ShardCopier::note(const Source& source, const std::string& text) {
 }
 
 void ShardCopier::unreadable(const Source& source, const Status& why) {
+    ++m_report.damaged;
     note(source, "a part cannot be read and is left out: " + why.message());
     m_writer.lost("damaged parts", 1, source.name() + ": " + why.message());
 }
@@ -50,6 +53,17 @@ std::int64_t ShardCopier::offsetOf(const Source& source, GpuProcessId id) const 
 
 storage::NameId ShardCopier::nameOf(storage::NameId id) const {
     return id < m_names.size() ? m_names[id] : 0;
+}
+
+void ShardCopier::expects(const std::vector<Source>& sources) {
+    std::size_t withCounters = 0;
+    for (const Source& source : sources) {
+        withCounters += source.counters ? 1 : 0;
+        if (!source.allocatorFile) continue;
+        for (const storage::GpuProcess& p : source.processes)
+            m_allocatorFiles.insert(processOf(source, p.id));
+    }
+    m_manyCounters = withCounters > 1;
 }
 
 void ShardCopier::knows(const std::vector<std::pair<std::string, std::string>>& environment) {
@@ -75,17 +89,6 @@ Status ShardCopier::copyTape(Source& source) {
         return {};
     }
     storage::TapeReader& tape = **opened;
-    switch (source.state) {
-        case storage::TapeState::Cut:
-            note(source,
-                 "its process was killed or could not write on: what it had flushed is here");
-            break;
-        case storage::TapeState::Live:
-            note(source, "its process still records: what it has written so far is here");
-            break;
-        case storage::TapeState::Sealed:
-            break;
-    }
     const auto names = tape.names();
     if (!names.ok()) {
         // Without its names its events would carry those of others.
@@ -96,6 +99,8 @@ Status ShardCopier::copyTape(Source& source) {
     for (const std::string& name : *names) m_names.push_back(m_writer.name(name));
     copyRows(tape, source);
     if (Status s = copyGpuEvents(tape, source); !s.ok()) return s;
+    copyStatuses(tape, source);
+    noteOpenEnd(source);
     if (Status s = copySamples(tape, source); !s.ok()) return s;
     if (Status s = copyAllocatorEvents(tape, source); !s.ok()) return s;
     noteWhatIsNotTaken(tape, source);
@@ -117,14 +122,21 @@ void ShardCopier::copyRows(storage::TapeReader& tape, const Source& source) {
     each(tape.gpuContexts(), [&](auto row) { m_writer.gpuContext(row); });
     each(tape.gpuStreams(), [&](auto row) { m_writer.gpuStream(row); });
     each(tape.gpuObjectNames(), [&](auto row) { m_writer.gpuObjectName(std::move(row)); });
-    each(tape.gpuCounts(), [&](auto row) { m_writer.gpuCount(std::move(row)); });
-    const std::int64_t offset = m_clocks.offsetNs(source.processes.front());
-    each(tape.gpuStatuses(), [&](auto row) {
-        // What a process says of itself comes first, and is not overwritten by its launcher.
-        if (!m_statuses.emplace(row.process, row.source).second) return;
-        row.timeNs = saturatingAdd(row.timeNs, offset);
-        m_writer.gpuStatus(std::move(row));
-    });
+    if (const auto counts = tape.gpuCounts(); counts.ok()) {
+        for (storage::GpuCount row : *counts) {
+            if (source.repeated.contains(row.process)) continue;
+            row.process = processOf(source, row.process);
+            // Counted anew from what is copied: that of a killed process is out of date.
+            if (row.name == storage::kGpuCountRecords) {
+                if (row.process != 0) m_records.try_emplace(row.process, 0);
+            } else {
+                m_writer.gpuCount(std::move(row));
+            }
+        }
+    } else {
+        unreadable(source, counts.status());
+    }
+    if (source.onlyRepeats()) return;
     if (const auto log = tape.log(); log.ok()) {
         for (const storage::LogRow& row : *log) m_writer.log(row);
     } else {
@@ -144,7 +156,69 @@ void ShardCopier::copyRows(storage::TapeReader& tape, const Source& source) {
     }
 }
 
+/// After the events: they tell how far a record goes that was not closed.
+void ShardCopier::copyStatuses(storage::TapeReader& tape, const Source& source) {
+    const auto rows = tape.gpuStatuses();
+    if (!rows.ok()) {
+        unreadable(source, rows.status());
+        return;
+    }
+    const bool open = source.state != storage::TapeState::Sealed && !source.weak();
+    std::set<GpuProcessId> told;
+    for (storage::GpuStatus row : *rows) {
+        const bool tracing = row.source == kTracingSource;
+        if (tracing && source.repeated.contains(row.process)) continue;
+        row.timeNs = saturatingAdd(row.timeNs, offsetOf(source, row.process));
+        row.process = processOf(source, row.process);
+        if (tracing) {
+            std::int64_t& last = m_lastNs.try_emplace(row.process, row.timeNs).first->second;
+            last = std::max(last, row.timeNs);
+            told.insert(row.process);
+            if (open) {
+                row = openEnded(std::move(row), source.state == storage::TapeState::Live, last);
+            } else {
+                row = retold(std::move(row));
+            }
+        }
+        // What a process says of itself comes first, and is not overwritten by its launcher.
+        if (m_statuses.emplace(row.process, row.source).second) m_writer.gpuStatus(std::move(row));
+    }
+    if (!open) return;
+    for (const storage::GpuProcess& p : source.processes) {
+        const GpuProcessId process = processOf(source, p.id);
+        if (process == 0 || source.repeated.contains(p.id) || told.contains(process)) continue;
+        if (!m_statuses.emplace(process, kTracingSource).second) continue;
+        const auto last = m_lastNs.find(process);
+        m_writer.gpuStatus(openEnded({process, kTracingSource, "ok", "", "", 0},
+                                     source.state == storage::TapeState::Live,
+                                     last == m_lastNs.end() ? m_clocks.offsetNs(p) : last->second));
+    }
+}
+
+void ShardCopier::noteOpenEnd(const Source& source) {
+    if (source.state == storage::TapeState::Sealed || source.onlyRepeats()) return;
+    const bool live = source.state == storage::TapeState::Live;
+    if (source.launcher) {
+        note(source, live ? "the recorder still runs: what it has written so far is here"
+                          : "the recorder itself was killed: what it had written is here");
+        return;
+    }
+    for (const storage::GpuProcess& p : source.processes) {
+        if (source.repeated.contains(p.id)) continue;
+        const std::string who = p.id == 0 ? source.name() : processText(p);
+        const auto last = m_lastNs.find(processOf(source, p.id));
+        const std::string until =
+            last == m_lastNs.end() ? "" : " until " + secondsText(last->second);
+        m_report.notes.push_back(
+            who + (live ? " still records: what it has written" + until + " is here"
+                        : " ended without closing its record (killed, _exit, exec): what it had "
+                          "written" +
+                              until + " is here"));
+    }
+}
+
 Status ShardCopier::copyGpuEvents(storage::TapeReader& tape, const Source& source) {
+    if (source.onlyRepeats()) return {};
     std::int64_t strangers = 0;
     const auto intern = [this](std::string_view text) { return m_writer.name(text); };
     for (std::int64_t cursor = 0;;) {
@@ -155,11 +229,25 @@ Status ShardCopier::copyGpuEvents(storage::TapeReader& tape, const Source& sourc
         }
         if (part->events.empty()) break;
         cursor = part->cursor;
+        if (!source.repeated.empty()) {
+            std::erase_if(part->events, [&](const storage::GpuEvent& e) {
+                return source.repeated.contains(e.process);
+            });
+        }
         for (storage::GpuEvent& e : part->events) {
             if ((e.flags & storage::kGpuNoTime) == 0)
                 e.startNs = saturatingAdd(e.startNs, offsetOf(source, e.process));
             e.process = processOf(source, e.process);
-            if (e.process == 0) ++strangers;
+            if (e.process == 0) {
+                ++strangers;
+            } else {
+                ++m_records[e.process];
+            }
+            if (e.drawable() && e.process != 0) {
+                const std::int64_t end = saturatingAdd(e.startNs, e.durationNs);
+                std::int64_t& last = m_lastNs.try_emplace(e.process, end).first->second;
+                last = std::max(last, end);
+            }
             e.name = nameOf(e.name);
             if (hasDomain(e.kind)) e.x[0] = nameOf(e.x[0]);
             m_totals.add(e, intern);
@@ -210,7 +298,8 @@ Status ShardCopier::copySamples(storage::TapeReader& tape, const Source& source)
             if (target == targets.end()) return true;  // nobody could say what it measures
             sample.counter = target->second.id;
             sample.timeNs = saturatingAdd(sample.timeNs, target->second.offset);
-            return false;
+            // A joined tape and the part that it had them from.
+            return m_manyCounters && !m_samples.emplace(sample.counter, sample.timeNs).second;
         });
         m_report.counterSamples += static_cast<std::int64_t>(part->samples.size());
         m_writer.counterSamples(std::move(part->samples));
@@ -219,6 +308,8 @@ Status ShardCopier::copySamples(storage::TapeReader& tape, const Source& source)
 }
 
 Status ShardCopier::copyAllocatorEvents(storage::TapeReader& tape, const Source& source) {
+    // Two tapes that tell of one process had its history from one file.
+    const std::set<GpuProcessId> before = m_allocatorTapes;
     for (std::int64_t cursor = 0;;) {
         auto part = tape.allocatorEvents(cursor, kEventsARead);
         if (!part.ok()) {
@@ -227,10 +318,15 @@ Status ShardCopier::copyAllocatorEvents(storage::TapeReader& tape, const Source&
         }
         if (part->events.empty()) return {};
         cursor = part->cursor;
+        std::erase_if(part->events, [&](const storage::AllocatorEvent& e) {
+            const GpuProcessId process = processOf(source, e.process);
+            return m_allocatorFiles.contains(process) || before.contains(process);
+        });
         for (storage::AllocatorEvent& e : part->events) {
             e.timeNs = saturatingAdd(e.timeNs, offsetOf(source, e.process));
             e.process = processOf(source, e.process);
             e.site = nameOf(e.site);
+            m_allocatorTapes.insert(e.process);
         }
         m_report.allocatorEvents += static_cast<std::int64_t>(part->events.size());
         m_writer.allocatorEvents(std::move(part->events));
@@ -240,6 +336,7 @@ Status ShardCopier::copyAllocatorEvents(storage::TapeReader& tape, const Source&
 
 /// A tape of `tapescope run` has more than a GPU part; it stays where it is.
 void ShardCopier::noteWhatIsNotTaken(storage::TapeReader& tape, const Source& source) {
+    if (source.onlyRepeats()) return;
     const auto tags = tape.tags();
     const auto steps = tape.steps();
     const auto events = tape.opEvents(0, 1);
@@ -289,6 +386,11 @@ Status ShardCopier::copyAllocatorFile(Source& source) {
     return m_writer.flush();
 }
 
-void ShardCopier::finish() { m_writer.gpuSummary(m_totals.rows()); }
+void ShardCopier::finish() {
+    m_writer.gpuSummary(m_totals.rows());
+    for (const auto& [process, records] : m_records)
+        m_writer.gpuCount({process, storage::kGpuCountRecords, records});
+    m_report.processes = m_records.size();
+}
 
 }  // namespace tapescope::profiler::record

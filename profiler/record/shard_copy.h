@@ -31,8 +31,14 @@ struct Source {
     std::vector<storage::GpuProcess> processes;
     /// New id by the file's own.
     std::unordered_map<storage::GpuProcessId, storage::GpuProcessId> ids;
+    /// Processes whose GPU events another input has as well, and not fewer of them: by the file's
+    /// own id, the input's index and the id there.
+    std::map<storage::GpuProcessId, std::pair<std::size_t, storage::GpuProcessId>> repeated;
+    bool counters = false;  ///< it has samples of counters
 
     bool weak() const { return allocatorFile || launcher; }
+    /// Nothing of its processes is taken from it but what only it has.
+    bool onlyRepeats() const { return !repeated.empty() && repeated.size() == processes.size(); }
     std::string name() const;  ///< the file's name without its folder
 };
 
@@ -42,6 +48,8 @@ public:
     ShardCopier(storage::TapeWriter& writer, const ClockAligner& clocks, JoinReport& report)
         : m_writer(writer), m_clocks(clocks), m_report(report) {}
 
+    /// Before the first source: all of them, numbered.
+    void expects(const std::vector<Source>& sources);
     /// The output has these already.
     void knows(const std::vector<std::pair<std::string, std::string>>& environment);
     /// An error only if the output cannot be written; what cannot be read is noted.
@@ -53,6 +61,7 @@ private:
     storage::Status copyTape(Source& source);
     storage::Status copyAllocatorFile(Source& source);
     void copyRows(storage::TapeReader& tape, const Source& source);
+    void copyStatuses(storage::TapeReader& tape, const Source& source);
     storage::Status copyGpuEvents(storage::TapeReader& tape, const Source& source);
     storage::Status copySamples(storage::TapeReader& tape, const Source& source);
     storage::Status copyAllocatorEvents(storage::TapeReader& tape, const Source& source);
@@ -63,6 +72,8 @@ private:
     storage::NameId nameOf(storage::NameId id) const;
     void unreadable(const Source& source, const storage::Status& why);
     void note(const Source& source, const std::string& text);
+    void noteOpenEnd(const Source& source);
+    std::string endOf(storage::GpuProcessId process) const;
 
     storage::TapeWriter& m_writer;
     const ClockAligner& m_clocks;
@@ -73,6 +84,14 @@ private:
     std::map<std::tuple<std::string, std::string, std::string, std::string>, std::uint32_t>
         m_counters;
     std::set<std::pair<storage::GpuProcessId, std::string>> m_statuses;
+    // By the processes' new ids:
+    std::map<storage::GpuProcessId, std::int64_t> m_records;  ///< of those that used CUDA
+    std::map<storage::GpuProcessId, std::int64_t> m_lastNs;   ///< end of what is known of them
+    std::set<storage::GpuProcessId> m_allocatorFiles;         ///< have their history in a file
+    std::set<storage::GpuProcessId> m_allocatorTapes;         ///< had it on a tape
+    /// What is taken of each counter, kept only where two inputs have counters.
+    bool m_manyCounters = false;
+    std::set<std::pair<std::uint32_t, std::int64_t>> m_samples;
     std::set<std::pair<std::string, std::string>> m_facts;
 };
 

@@ -77,7 +77,7 @@ TEST_F(RecordProgram, OutputAndExitCodeAreTheProgramsAndTheReportHasItsKernels) 
         run({"record", "-o", file("a.tape"), fake("fake_target"), "exit", "100"}, onFakes());
     EXPECT_EQ(recorded.status, 0) << recorded.err;
     EXPECT_EQ(recorded.out, "target: done\ntarget: late\n");
-    EXPECT_NE(recorded.err.find("GPU events of 1 process in"), std::string::npos) << recorded.err;
+    EXPECT_NE(recorded.err.find("1 process used CUDA, "), std::string::npos) << recorded.err;
     const Outcome json = run({"report", file("a.tape"), "--json"}, {});
     ASSERT_EQ(json.status, 0) << json.err;
     const auto gpu = nlohmann::json::parse(json.out)["gpu"];
@@ -127,7 +127,7 @@ TEST_F(RecordProgram, TapesOfTwoRunsJoin) {
     }
     const Outcome joined = run({"join", "-o", file("ab.tape"), file("a.tape"), file("b.tape")}, {});
     EXPECT_EQ(joined.status, 0) << joined.err;
-    EXPECT_NE(joined.out.find("2 files, 2 processes"), std::string::npos) << joined.out;
+    EXPECT_NE(joined.out.find("2 files, 2 processes used CUDA"), std::string::npos) << joined.out;
     EXPECT_EQ(run({"join", file("a.tape")}, {}).status, 2);
     std::ofstream(file("odd.tape")) << "odd";
     const Outcome odd = run({"join", "-o", file("x.tape"), file("a.tape"), file("odd.tape")}, {});

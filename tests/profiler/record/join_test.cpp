@@ -209,19 +209,138 @@ TEST(Join, TakesWhatAKilledProcessHadFlushedAndSaysSo) {
         auto tape = TapeWriter::create(dir.file("killed.tape"), {});
         if (!tape.ok()) _exit(1);
         (*tape)->gpuProcess(process(2, "b1", 0));
-        (*tape)->gpuEvents({kernel((*tape)->name("flushed"), 5, 5)});
+        const NameId name = (*tape)->name("flushed");
+        (*tape)->gpuEvents({kernel(name, 5, 5), kernel(name, 2 * kSecond, 5), kernel(name, 9, 1)});
+        // Its collector's last look was before most of them.
+        (*tape)->gpuSummary({{1, 0, GpuEventKind::Kernel, name, 1, 5, 5, 5, 0}});
+        (*tape)->gpuCount({1, kGpuCountRecords, 1});
+        (*tape)->gpuCount({1, "dropped records", 4});
+        (*tape)->gpuStatus({1, "cupti", "ok", "GPU tracing is on.", "CUPTI 13", 10});
         _exit((*tape)->flush().ok() ? 0 : 1);
     }
     int status = -1;
     waitpid(child, &status, 0);
     ASSERT_EQ(status, 0);
     const JoinReport report = joined({dir.path()}, dir.file("out.tape"));
-    EXPECT_EQ(report.gpuEvents, 2);
+    EXPECT_EQ(report.gpuEvents, 4);
     ASSERT_EQ(report.notes.size(), 1U);
-    EXPECT_EQ(report.notes[0].rfind("killed.tape: its process was killed", 0), 0U)
-        << report.notes[0];
+    EXPECT_EQ(report.notes[0],
+              "process 2 (train 2) ended without closing its record (killed, _exit, exec): what it "
+              "had written until 2.000 s is here");
+    const std::string out = dir.file("out.tape");
+    EXPECT_EQ(get(TapeReader::open(out))->outcome(), RunOutcome::Unknown);
+    EXPECT_EQ(sql(out, "SELECT pid, name, count FROM gpu_counts ORDER BY 1, 2"),
+              (Rows{"1|records|1", "2|dropped records|4", "2|records|3"}));
+    EXPECT_EQ(sql(out, "SELECT name, count FROM gpu_kernels ORDER BY name"),
+              (Rows{"flushed|3", "whole|1"}));
+    EXPECT_EQ(sql(out, "SELECT pid, code FROM gpu_states ORDER BY pid"), (Rows{"1|ok", "2|cut"}));
+    EXPECT_EQ(sql(out, "SELECT time_ns, detail FROM gpu_status WHERE code = 'cut'"),
+              Rows{"2000000005|CUPTI 13"});
+    EXPECT_EQ(sql(out,
+                  "SELECT count(*) FROM gpu_status WHERE code = 'cut' AND message LIKE '%until "
+                  "2.000 s;%loss counters are those of the last commit.'"),
+              Rows{"1"});
+    // Where an earlier process moves the axis, the sentence goes with it.
+    writeShard(dir.file("earlier.tape"), process(4, "b2", 0, kEpoch - kSecond), "other boot");
+    (void)joined({out, dir.file("earlier.tape")}, dir.file("again.tape"));
+    EXPECT_EQ(sql(dir.file("again.tape"),
+                  "SELECT count(*) FROM gpu_status WHERE code = 'cut' AND time_ns = 3000000005 AND "
+                  "message LIKE '%until 3.000 s;%'"),
+              Rows{"1"});
+}
+
+TEST(Join, AReasonThatAKilledProcessGaveItselfStays) {
+    const TempDir dir;
+    const pid_t child = fork();
+    if (child == 0) {
+        auto tape = TapeWriter::create(dir.file("killed.tape"), {});
+        if (!tape.ok()) _exit(1);
+        (*tape)->gpuProcess(process(2, "b1", 0));
+        (*tape)->gpuStatus({1, "cupti", "size-cap", "It is full.", "", 10});
+        _exit((*tape)->flush().ok() ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    ASSERT_EQ(status, 0);
+    (void)joined({dir.path()}, dir.file("out.tape"));
+    EXPECT_EQ(sql(dir.file("out.tape"), "SELECT code, message FROM gpu_states"),
+              Rows{"size-cap|It is full. The process ended without closing its record."});
+}
+
+TEST(Join, AProcessThatTwoInputsTellOfIsTakenOnce) {
+    const TempDir dir;
+    writeShard(dir.file("a.tape"), process(1, "b1", kSecond), "a");
+    writeShard(dir.file("b.tape"), process(2, "b1", 2 * kSecond), "b");
+    {
+        const auto tape = newTape(dir.file(kLauncherTape));
+        tape->gpuProcess(process(9, "b1", kSecond / 2));
+        tape->gpuCounter({1, "power", "W", "GPU-1", "H200", "host-b1"});
+        tape->counterSamples({{10, 300.0, 1}, {20, 310.0, 1}});
+        EXPECT_OK(tape->seal(RunOutcome::Finished));
+    }
+    (void)joined({dir.path()}, dir.file("ab.tape"));
+    // The folder with an earlier join's output in it.
+    const JoinReport again = joined({dir.path()}, dir.file("again.tape"));
+    EXPECT_EQ(again.processes, 2U);
+    EXPECT_EQ(again.gpuEvents, 2);
+    EXPECT_EQ(again.counterSamples, 2);
+    EXPECT_EQ(again.damaged, 0U);
+    EXPECT_TRUE(again.refused.empty());
+    ASSERT_FALSE(again.notes.empty());
+    EXPECT_NE(again.notes[0].find("taken once"), std::string::npos) << again.notes[0];
+    const std::string out = dir.file("again.tape");
+    EXPECT_EQ(sql(out, "SELECT pid FROM gpu_process ORDER BY pid"), (Rows{"1", "2", "9"}));
+    EXPECT_EQ(sql(out, "SELECT name, count FROM gpu_kernels ORDER BY name"), (Rows{"a|1", "b|1"}));
+    EXPECT_EQ(sql(out, "SELECT count(*) FROM gpu_counts WHERE name = 'records'"), Rows{"2"});
+}
+
+TEST(Join, OfTwoRecordsOfOneProcessTheFullerOneIsTaken) {
+    const TempDir dir;
+    const auto write = [&](const char* file, std::int64_t events) {
+        const auto tape = newTape(dir.file(file));
+        tape->gpuProcess(process(5, "b1", kSecond));
+        std::vector<GpuEvent> all;
+        for (std::int64_t i = 0; i < events; ++i)
+            all.push_back(kernel(tape->name("k"), 100 + i * 10, 5));
+        tape->gpuEvents(std::move(all));
+        EXPECT_OK(tape->seal(RunOutcome::Finished));
+    };
+    write("early.tape", 3);
+    writeShard(dir.file("other.tape"), process(6, "b1", kSecond / 2), "other");
+    (void)joined({dir.file("early.tape"), dir.file("other.tape")}, dir.file("joined.tape"));
+    write("whole.tape", 7);
+    for (const auto& inputs : {std::vector{dir.file("joined.tape"), dir.file("whole.tape")},
+                               std::vector{dir.file("whole.tape"), dir.file("joined.tape")}}) {
+        const std::string out = dir.file("out.tape");
+        JoinOptions force;
+        force.overwrite = true;
+        const JoinReport report = get(joinTapes(inputs, out, force));
+        EXPECT_EQ(report.gpuEvents, 8);
+        EXPECT_EQ(report.processes, 2U);
+        EXPECT_EQ(sql(out, "SELECT pid, count FROM gpu_counts WHERE name = 'records' ORDER BY 1"),
+                  (Rows{"5|7", "6|1"}));
+    }
+    // The same pid at another time is another process.
+    writeShard(dir.file("later.tape"), process(5, "b1", 900 * kSecond), "later");
+    EXPECT_EQ(
+        joined({dir.file("whole.tape"), dir.file("later.tape")}, dir.file("two.tape")).processes,
+        2U);
+}
+
+TEST(Join, AMachineWithoutAWallClockDoesNotMoveTheOthers) {
+    const TempDir dir;
+    writeShard(dir.file("good.tape"), process(1, "b1", 5 * kSecond), "good");
+    writeShard(dir.file("odd.tape"), process(2, "b2", 7 * kSecond, -7 * kSecond), "odd");
+    const JoinReport report = joined({dir.path()}, dir.file("out.tape"));
+    ASSERT_EQ(report.notes.size(), 1U);
+    EXPECT_NE(report.notes[0].find("odd.tape: its machine's wall clock was not set"),
+              std::string::npos);
     const auto tape = get(TapeReader::open(dir.file("out.tape")));
-    EXPECT_EQ(tape->outcome(), RunOutcome::Unknown);
+    EXPECT_DOUBLE_EQ(get(tape->info()).startWall, static_cast<double>(kEpoch + 5 * kSecond) / 1e9);
+    for (const GpuEvent& e : get(tape->gpuEvents()).events) EXPECT_EQ(e.startNs, 100);
+    EXPECT_EQ(
+        sql(dir.file("out.tape"), "SELECT pid, clock_error_ns, clock FROM gpu_process ORDER BY 1"),
+        (Rows{"1|500|same clock", "2|-1|its wall clock was not set"}));
 }
 
 TEST(Join, RefusesForeignDamagedAndRepeatedFilesByNameAndJoinsTheOthers) {
@@ -243,6 +362,7 @@ TEST(Join, RefusesForeignDamagedAndRepeatedFilesByNameAndJoinsTheOthers) {
         EXPECT_NE(refused.find(name), std::string::npos) << name << " in " << refused;
     ASSERT_EQ(report.notes.size(), 1U);
     EXPECT_EQ(report.notes[0].rfind("torn.tape: a part cannot be read", 0), 0U);
+    EXPECT_EQ(report.damaged, 1U);
     const auto tape = get(TapeReader::open(dir.file("out.tape")));
     EXPECT_EQ(get(tape->losses()).size(), 6U);
 }

@@ -164,7 +164,7 @@ TEST_F(Record, ShardsOfTheProgramsProcessesBecomeOneTape) {
     // The program itself, which the recorder started, and the two that wrote.
     EXPECT_EQ(get(get(TapeReader::open(out()))->gpuProcesses()).size(), 3U);
     EXPECT_EQ(statuses(), (Rows{"cupti|ok", "cupti|ok"}));
-    EXPECT_NE(m_said.find("2 GPU events of 2 processes"), std::string::npos) << m_said;
+    EXPECT_NE(m_said.find("2 processes used CUDA, 2 GPU events"), std::string::npos) << m_said;
     EXPECT_NE(m_said.find("odd.tape"), std::string::npos) << m_said;
     EXPECT_NE(m_said.find("the parts are kept in"), std::string::npos) << m_said;
 }
