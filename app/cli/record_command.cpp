@@ -12,6 +12,7 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
+#include <unistd.h>
 
 namespace tapescope::app {
 namespace {
@@ -19,7 +20,7 @@ namespace {
 namespace record = profiler::record;
 
 const std::array kOptions{
-    OptionDef{"-o", "F", "the tape; default: the program's name and the time"},
+    OptionDef{"-o", "F", "the tape; default: the program's name, time and process id"},
     OptionDef{"--force", "", "replace F if it exists"},
     OptionDef{"--counters", "", "also utilisation, memory, power, clock, temperature (NVML)"},
     OptionDef{"--allocator-history", "", "also what PyTorch's CUDA allocator does"},
@@ -54,8 +55,10 @@ std::string defaultOutput(const std::string& program) {
     std::tm local{};
     localtime_r(&now, &local);
     std::array<char, 32> text{};
-    (void)std::strftime(text.data(), text.size(), "-%Y%m%d-%H%M%S.tape", &local);
-    return std::filesystem::path(program).filename().string() + text.data();
+    (void)std::strftime(text.data(), text.size(), "-%Y%m%d-%H%M%S-", &local);
+    // The pid: two that start in one second get a tape each.
+    return std::filesystem::path(program).filename().string() + text.data() +
+           std::to_string(getpid()) + ".tape";
 }
 
 void say(const std::string& text) {

@@ -2,10 +2,12 @@
 #include "profiler/cupti/tape_output.h"
 
 #include "profiler/cupti/clock_map.h"
+#include "profiler/cupti/inject/environment.h"
 #include "storage/tape/process_identity.h"
 
 #include <array>
 #include <cstdlib>
+#include <fcntl.h>
 #include <fstream>
 #include <iterator>
 #include <sys/stat.h>
@@ -165,17 +167,37 @@ private:
 
 }  // namespace
 
-std::string shardName() {
+std::string shardName(const std::string& folder) {
     const auto identity = storage::ProcessIdentity::self();
     std::string host = identity.host.substr(0, 100);
     for (char& c : host) {
         if (c == '/' || static_cast<unsigned char>(c) < 33) c = '_';
     }
-    return host + "-" + std::to_string(identity.pid) + "-" + std::to_string(identity.startTicks) +
-           ".tape";
+    const std::string stem =
+        host + "-" + std::to_string(identity.pid) + "-" + std::to_string(identity.startTicks);
+    constexpr int kMostExecs = 1000;
+    std::string name = stem + ".tape";
+    for (int n = 2; n < kMostExecs && access((folder + "/" + name).c_str(), F_OK) == 0; ++n)
+        name = stem + "." + std::to_string(n) + ".tape";
+    return name;
+}
+
+void leaveMark(const std::string& folder, const std::string& shard) {
+    const std::string path = folder + "/" + shard + environment::kStartedSuffix;
+    const int mark = open(path.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
+    if (mark < 0) return;
+    const int arguments = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    if (arguments >= 0) {
+        std::array<char, 1024> text{};
+        const ssize_t n = read(arguments, text.data(), text.size());
+        if (n > 0) (void)!write(mark, text.data(), static_cast<std::size_t>(n));
+        close(arguments);
+    }
+    close(mark);
 }
 
 SinkFactory shardSink(ShardOptions options) {
+    if (options.name.empty()) options.name = shardName(options.folder);
     // Now, not when the collector's thread gets to it: records may be older than that.
     const ClockMap::Sample zero = ClockMap::measure();
     return [options, zero]() -> Result<std::unique_ptr<Sink>> {
@@ -185,7 +207,7 @@ SinkFactory shardSink(ShardOptions options) {
         info.name = process.command.substr(0, process.command.find(' '));
         info.startWall = static_cast<double>(zero.realtime) * 1e-9;
         info.environment = {{"host", process.host}, {"recorder", "libtapescope-inject"}};
-        auto writer = TapeWriter::create(options.folder + "/" + shardName(), info);
+        auto writer = TapeWriter::create(options.folder + "/" + options.name, info);
         if (!writer.ok()) return writer.status();
         auto owned = std::move(writer).value();
         TapeWriter& used = *owned;

@@ -10,12 +10,16 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 namespace tapescope::profiler::record {
 namespace {
 
 constexpr std::array kForwarded = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
                                    SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
+
+// Blocked in every thread: wakes the one that waits for it.
+constexpr int kWake = SIGUSR2;
 
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
     std::vector<char*> out;
@@ -43,12 +47,16 @@ Child::~Child() { give(); }
 void Child::give() {
     if (!m_taken) return;
     m_taken = false;
-    // What came for a program that has ended is void.
+    forget();
+    sigaction(SIGCHLD, &m_savedChildAction, nullptr);
+    pthread_sigmask(SIG_SETMASK, &m_saved, nullptr);
+}
+
+/// What came for a program that has ended is void.
+void Child::forget() {
     const timespec now{};
     while (sigtimedwait(&m_set, nullptr, &now) > 0) {
     }
-    sigaction(SIGCHLD, &m_savedChildAction, nullptr);
-    pthread_sigmask(SIG_SETMASK, &m_saved, nullptr);
 }
 
 int Child::start(const std::vector<std::string>& command,
@@ -90,7 +98,7 @@ Ending Child::wait() {
         int status = 0;
         const pid_t ended = waitpid(m_pid, &status, WNOHANG);
         if (ended == m_pid || (ended < 0 && errno == ECHILD)) {
-            give();
+            forget();
             Ending ending;
             if (ended == m_pid && WIFSIGNALED(status)) ending.signal = WTERMSIG(status);
             if (ended == m_pid && WIFEXITED(status)) ending.exitCode = WEXITSTATUS(status);
@@ -103,6 +111,24 @@ Ending Child::wait() {
         if (info.si_code != SI_KERNEL || signal == SIGCONT) kill(m_pid, signal);
         if (signal == SIGTSTP) raise(SIGSTOP);  // so that the shell sees its job stopped
     }
+}
+
+AfterSignals::AfterSignals(std::function<void(int signal, int count)> got)
+    : m_waiter([got = std::move(got)](const std::stop_token& stop) {
+          sigset_t set;
+          sigemptyset(&set);
+          for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, kWake})
+              sigaddset(&set, signal);
+          for (int count = 0; !stop.stop_requested();) {
+              const int signal = sigwaitinfo(&set, nullptr);
+              if (signal == SIGTSTP) raise(SIGSTOP);
+              if (signal > 0 && signal != SIGTSTP && signal != kWake) got(signal, ++count);
+          }
+      }) {}
+
+AfterSignals::~AfterSignals() {
+    m_waiter.request_stop();
+    pthread_kill(m_waiter.native_handle(), kWake);
 }
 
 void endAs(const Ending& ending) {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <csignal>
+#include <functional>
 #include <string>
 #include <sys/types.h>
+#include <thread>
 #include <vector>
 
 namespace tapescope::profiler::record {
@@ -32,17 +34,34 @@ public:
     /// 0, or the errno of what could not be done: ENOENT (no such command), EACCES, ENOEXEC, …
     int start(const std::vector<std::string>& command, const std::vector<std::string>& environment);
     pid_t pid() const { return m_pid; }
-    /// Blocks until the program has ended. After it the signals act on us as usual.
+    /// Blocks until the program has ended. What came for it until then is void; the signals stay
+    /// blocked until this object is gone: Ctrl-C just after the program's end must not lose its
+    /// record (AfterSignals).
     Ending wait();
 
 private:
     void give();
+    void forget();
 
     sigset_t m_set{};
     sigset_t m_saved{};
     struct sigaction m_savedChildAction {};
     bool m_taken = true;
     pid_t m_pid = -1;
+};
+
+/// Takes the signals of a user who wants an end (INT, TERM, HUP, QUIT) after the program has ended
+/// and while its Child still blocks them. Calls `got` on a thread of its own with the signal and
+/// how many there were. Ctrl-Z stops us as usual.
+class AfterSignals final {
+public:
+    explicit AfterSignals(std::function<void(int signal, int count)> got);
+    ~AfterSignals();
+    AfterSignals(const AfterSignals&) = delete;
+    AfterSignals& operator=(const AfterSignals&) = delete;
+
+private:
+    std::jthread m_waiter;
 };
 
 /// Ends this process as `ending` says: with its exit code, or by the same signal (without a core

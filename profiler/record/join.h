@@ -28,6 +28,7 @@ struct JoinReport {
     std::vector<std::string> joined;   ///< the files that are in it
     std::vector<std::string> refused;  ///< a sentence for each file that is not, and why
     std::vector<std::string> notes;    ///< what of the joined ones is not whole
+    std::vector<std::string> live;     ///< the joined ones that were still written
     std::size_t damaged = 0;           ///< parts of the joined ones that cannot be read
     std::size_t processes = 0;         ///< that used CUDA, as far as is known
     std::int64_t gpuEvents = 0;

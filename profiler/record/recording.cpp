@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/record/recording.h"
 
+#include "profiler/cupti/inject/environment.h"
 #include "profiler/record/injection.h"
 #include "profiler/record/join.h"
+#include "profiler/record/marks.h"
 #include "profiler/record/nvml.h"
 #include "profiler/record/open_end.h"
 #include "storage/tape/process_identity.h"
@@ -10,12 +12,16 @@
 #include "storage/tape/writer.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <ctime>
 #include <dlfcn.h>
 #include <filesystem>
+#include <fstream>
+#include <mutex>
 #include <set>
+#include <sys/statvfs.h>
 #include <sys/timex.h>
 #include <system_error>
 #include <thread>
@@ -71,6 +77,32 @@ bool driverIsHere() {
     return driver != nullptr;
 }
 
+/// Less than a new tape needs.
+bool diskIsFull(const std::string& folder) {
+    constexpr std::uint64_t kLeast = 1 << 20;
+    struct statvfs info {};
+    return statvfs(folder.c_str(), &info) == 0 && info.f_bavail * info.f_frsize < kLeast;
+}
+
+storage::GpuProcess processOf(const Mark& mark) {
+    storage::GpuProcess p;
+    p.pid = mark.process.pid;
+    p.host = mark.process.host;
+    p.bootId = mark.process.bootId;
+    p.command = mark.command;
+    return p;
+}
+
+/// The first few, and how many more.
+std::string listed(const std::vector<std::string>& names) {
+    constexpr std::size_t kShown = 3;
+    std::string out;
+    for (std::size_t i = 0; i < std::min(names.size(), kShown); ++i)
+        out += (i == 0 ? "" : ", ") + names[i];
+    if (names.size() > kShown) out += " and " + std::to_string(names.size() - kShown) + " more";
+    return out;
+}
+
 class Recording {
 public:
     explicit Recording(const RecordOptions& options) : m_options(options) {}
@@ -81,8 +113,14 @@ private:
     void sample();
     void finishLauncherTape(const Ending& ending);
     std::vector<fs::path> shards() const;
+    std::vector<std::string> stillRecording() const;
     void waitForShards() const;
+    void tellOfMarks();
+    bool nested() const;
+    void wantedToEnd(int signal, int count);
+    std::string howToJoin(const std::string& before = "") const;
     bool join();
+    void removeParts(const JoinReport& report);
     void tellHowItWent(const JoinReport& report) const;
     void say(const std::string& text) const {
         if (m_options.say) m_options.say(text);
@@ -102,6 +140,10 @@ private:
     std::unique_ptr<storage::TapeWriter> m_tape;
     std::unique_ptr<Nvml> m_nvml;
     std::unique_ptr<NvmlSampler> m_sampler;
+    std::atomic<int> m_wantsEnd{0};         ///< signals since the program's end
+    std::mutex m_removing;                  ///< held from the joined tape's being there on
+    bool m_joined = false;                  ///< guarded by m_removing
+    std::unique_ptr<AfterSignals> m_after;  ///< last: it calls us
 };
 
 Status Recording::begin() {
@@ -132,6 +174,13 @@ Status Recording::begin() {
     plan.kinds = m_options.kinds;
     if (m_options.allocatorHistory) plan.pythonHook = m_options.pythonHook;
     m_plan = plannedEnvironment(currentEnvironment(), plan);
+    // For a recorder around us, which would wonder where our processes are.
+    const char* outer = std::getenv(cupti::environment::kFolder);
+    std::error_code ec;
+    if (outer != nullptr && fs::is_directory(outer, ec)) {
+        std::ofstream(std::string(outer) + "/" + me.host + "-" + std::to_string(me.pid) +
+                      kNestedSuffix);
+    }
     return {};
 }
 
@@ -168,23 +217,92 @@ std::vector<fs::path> Recording::shards() const {
     return out;
 }
 
+/// "process 42 (python3 worker.py)" for each that has a part open or is about to.
+std::vector<std::string> Recording::stillRecording() const {
+    std::vector<std::string> out;
+    for (const fs::path& path : shards()) {
+        const auto tape = storage::TapeReader::open(path.string());
+        if (!tape.ok() || (*tape)->state() != storage::TapeState::Live) continue;
+        const auto processes = (*tape)->gpuProcesses();
+        out.push_back(processes.ok() && !processes->empty() ? processText(processes->front())
+                                                            : path.filename().string());
+    }
+    for (const Mark& mark : marksWithoutShard(m_folder)) {
+        if (storage::livenessOf(mark.process) == storage::Liveness::Alive)
+            out.push_back(processText(processOf(mark)));
+    }
+    return out;
+}
+
 /// Workers may end a little after the program that started them.
 void Recording::waitForShards() const {
-    const auto until = std::chrono::steady_clock::now() + m_options.patience;
+    constexpr std::chrono::milliseconds kUnnoticed{500};
+    const auto began = std::chrono::steady_clock::now();
+    bool said = false;
     for (;;) {
-        const auto paths = shards();
-        const bool live = std::any_of(paths.begin(), paths.end(), [](const fs::path& path) {
-            const auto tape = storage::TapeReader::open(path.string());
-            return tape.ok() && (*tape)->state() == storage::TapeState::Live;
-        });
-        if (!live || std::chrono::steady_clock::now() >= until) return;
+        const auto live = stillRecording();
+        const auto waited = std::chrono::steady_clock::now() - began;
+        if (live.empty() || waited >= m_options.patience || m_wantsEnd > 0) return;
+        if (!said && waited > kUnnoticed) {
+            said = true;
+            say("the program has ended; waiting up to " +
+                std::to_string(m_options.patience.count() / 1000) + " s for " + listed(live) +
+                ", which still " + (live.size() == 1 ? "records" : "record") +
+                " (Ctrl-C ends the wait)");
+        }
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+}
+
+/// On the thread of m_after.
+void Recording::wantedToEnd(int signal, int count) {
+    m_wantsEnd = count;
+    const std::lock_guard lock(m_removing);
+    if (m_joined) return;
+    if (count == 1) {
+        say("the program has ended; its parts are being joined. Once more to stop that");
+        return;
+    }
+    std::error_code ec;
+    for (fs::directory_iterator it(m_folder, ec), end; !ec && it != end; it.increment(ec)) {
+        std::error_code failed;
+        if (it->path().filename().string().find(".join-") != std::string::npos)
+            fs::remove(it->path(), failed);
+    }
+    say("stopped before the tape was made. The parts are kept in " + m_folder + ": " + howToJoin());
+    _exit(128 + signal);
+}
+
+bool Recording::nested() const {
+    std::error_code ec;
+    for (fs::directory_iterator it(m_folder, ec), end; !ec && it != end; it.increment(ec))
+        if (it->path().string().ends_with(kNestedSuffix)) return true;
+    return false;
+}
+
+/// What is known of processes that left nothing but their marks goes on the tape.
+void Recording::tellOfMarks() {
+    storage::GpuProcessId last = kProgram;
+    for (const Mark& mark : marksWithoutShard(m_folder)) {
+        storage::GpuProcess p = processOf(mark);
+        p.id = p.pid == m_child.pid() ? kProgram : ++last;
+        p.monotonicZeroNs = m_zeroNs;
+        p.realtimeZeroNs = m_realtimeZeroNs;
+        p.clock = "same clock";
+        const std::string who = processText(p);
+        m_tape->gpuCount({p.id, storage::kGpuCountRecords, 0});
+        m_tape->gpuStatus({p.id, kTracingSource, "ended-early",
+                           "P" + who.substr(1) +
+                               " used CUDA but ended, or lost its files, before it could record.",
+                           "", sinceZero()});
+        if (p.id != kProgram) m_tape->gpuProcess(std::move(p));
     }
 }
 
 void Recording::finishLauncherTape(const Ending& ending) {
     m_sampler.reset();
-    if (shards().empty()) {
+    tellOfMarks();
+    if (shards().empty() && marksWithoutShard(m_folder).empty()) {
         if (m_options.injectionLibrary.empty()) {
             status("cupti", "no-injection",
                    "The GPU was not traced: libtapescope-inject.so was not found. See `tapescope "
@@ -195,6 +313,11 @@ void Recording::finishLauncherTape(const Ending& ending) {
                    "GPU tracing is off: another tool is configured in CUDA_INJECTION64_PATH. Unset "
                    "it, or record without that tool.",
                    joined(m_plan.otherTools));
+        } else if (nested()) {
+            status("cupti", "not-used",
+                   "No process of this program used CUDA outside of a `tapescope record` that the "
+                   "program itself started: that one has made a tape of its own.",
+                   "");
         } else if (driverIsHere()) {
             status("cupti", "not-used",
                    "No process of this program used CUDA. One that clears its environment, or that "
@@ -262,18 +385,54 @@ bool Recording::join() {
     joining.workFolder = m_folder;
     const auto report = joinTapes({m_folder}, m_options.output, joining);
     if (!report.ok()) {
-        say(report.status().message() + "\nThe parts are kept in " + m_folder +
-            ": make room there and run `tapescope join -o FILE " + m_folder + "`");
+        std::error_code ec;
+        const bool there = fs::exists(fs::path(m_folder) / kLauncherTape, ec) || !shards().empty();
+        if (!there) {
+            say(report.status().message() + "\nThe parts are gone from " + m_folder +
+                ": there is nothing to join any more");
+            fs::remove(m_folder, ec);  // if it is empty
+            return false;
+        }
+        say(report.status().message() + "\nThe parts are kept in " + m_folder + ": " +
+            howToJoin(diskIsFull(m_folder) ? "make room there and " : ""));
         return false;
     }
+    const std::lock_guard lock(m_removing);
+    m_joined = true;
     tellHowItWent(*report);
-    std::error_code ec;
-    if (report->refused.empty() && report->damaged == 0) {
-        fs::remove_all(m_folder, ec);
-    } else {
-        say("the parts are kept in " + m_folder);
-    }
+    removeParts(*report);
     return true;
+}
+
+std::string Recording::howToJoin(const std::string& before) const {
+    return before + (before.empty() ? "join them with" : "run") + " `tapescope join -o FILE " +
+           m_folder + "`";
+}
+
+void Recording::removeParts(const JoinReport& report) {
+    std::error_code ec;
+    if (!report.refused.empty() || report.damaged != 0) {
+        say("the parts are kept in " + m_folder);
+        return;
+    }
+    if (report.live.empty()) {
+        fs::remove_all(m_folder, ec);
+        return;
+    }
+    // A process writes on: its files stay, also the allocator's, which do not say whose they are.
+    std::vector<fs::path> ended;
+    for (fs::directory_iterator it(m_folder, ec), end; !ec && it != end; it.increment(ec)) {
+        const std::string path = it->path().string();
+        const bool stays =
+            path.ends_with(kAllocatorSuffix) ||
+            std::any_of(report.live.begin(), report.live.end(),
+                        [&](const std::string& live) { return path.rfind(live, 0) == 0; });
+        if (!stays) ended.push_back(it->path());
+    }
+    for (const fs::path& path : ended) fs::remove(path, ec);
+    say("what it writes from now on stays in " + m_folder +
+        ": when it has ended, `tapescope join -o FILE " + m_options.output + " " + m_folder +
+        "` makes one tape of both");
 }
 
 Result<RecordResult> Recording::run() {
@@ -306,9 +465,12 @@ Result<RecordResult> Recording::run() {
     m_tape->gpuProcess(std::move(program));
     sample();
     result.ending = m_child.wait();
+    m_after = std::make_unique<AfterSignals>(
+        [this](int signal, int count) { wantedToEnd(signal, count); });
     waitForShards();
     finishLauncherTape(result.ending);
     result.recorded = join();
+    m_after.reset();
     return result;
 }
 

@@ -18,6 +18,7 @@ constexpr std::size_t kEventsARead = 65'536;
 struct Extent {
     std::int64_t events = 0;
     std::optional<std::int64_t> firstNs;  ///< of its file's axis
+    int open = 0;                         ///< 1: it was cut, 2: it still recorded
 };
 using Extents = std::map<storage::GpuProcessId, Extent>;
 
@@ -25,6 +26,18 @@ Extents extentsOf(const Source& source) {
     Extents out;
     const auto tape = storage::TapeReader::open(source.path);
     if (!tape.ok()) return out;  // copying it will say so
+    for (const storage::GpuProcess& p : source.processes) {
+        out[p.id].open = source.state == storage::TapeState::Live  ? 2
+                         : source.state == storage::TapeState::Cut ? 1
+                                                                   : 0;
+    }
+    if (const auto statuses = (*tape)->gpuStatuses(); statuses.ok()) {
+        for (const storage::GpuStatus& s : *statuses) {
+            if (s.source != kTracingSource) continue;
+            if (s.code == kCut) out[s.process].open = std::max(out[s.process].open, 1);
+            if (s.code == kStillRecords) out[s.process].open = 2;
+        }
+    }
     for (std::int64_t cursor = 0;;) {
         const auto part = (*tape)->gpuEvents(cursor, kEventsARead);
         if (!part.ok() || part->events.empty()) return out;
@@ -71,12 +84,9 @@ void findRepeats(std::vector<Source>& sources, JoinReport& report) {
             m.extent = it->second[m.process->id];
         }
         // The fullest first; of equals the one that was closed.
-        std::stable_sort(all.begin(), all.end(), [&](const Mention& a, const Mention& b) {
-            const auto rank = [&](const Mention& m) {
-                const bool open = sources[m.source].state != storage::TapeState::Sealed;
-                return std::tuple(-m.extent.events, open);
-            };
-            return rank(a) < rank(b);
+        std::stable_sort(all.begin(), all.end(), [](const Mention& a, const Mention& b) {
+            return std::tuple(-a.extent.events, a.extent.open) <
+                   std::tuple(-b.extent.events, b.extent.open);
         });
         std::vector<const Mention*> kept;
         for (const Mention& m : all) {

@@ -198,6 +198,7 @@ void ShardCopier::copyStatuses(storage::TapeReader& tape, const Source& source) 
 void ShardCopier::noteOpenEnd(const Source& source) {
     if (source.state == storage::TapeState::Sealed || source.onlyRepeats()) return;
     const bool live = source.state == storage::TapeState::Live;
+    if (live) m_report.live.push_back(source.path);
     if (source.launcher) {
         note(source, live ? "the recorder still runs: what it has written so far is here"
                           : "the recorder itself was killed: what it had written is here");

@@ -12,6 +12,9 @@ inline constexpr const char* kNvtxInjection = "NVTX_INJECTION64_PATH";
 
 /// Folder of the shards, one tape a process. Unset: the library does nothing.
 inline constexpr const char* kFolder = "TAPESCOPE_GPU_DIR";
+/// Behind a shard's name: an empty tape's forerunner, left when CUDA starts and before anything can
+/// go wrong. It holds the process's arguments, each ended by a zero.
+inline constexpr const char* kStartedSuffix = ".started";
 /// A libcupti to use when the process has none of its own.
 inline constexpr const char* kCuptiPath = "TAPESCOPE_CUPTI_PATH";
 /// How old a record gets before it is stored, in ms (500).

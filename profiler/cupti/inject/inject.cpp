@@ -58,6 +58,8 @@ void begin() {
     auto options = cupti::injectionOptions();
     if (!options) return;
     g_owner = getpid();
+    options->shard.name = cupti::shardName(options->shard.folder);
+    cupti::leaveMark(options->shard.folder, options->shard.name);
     // cuInit is running: nothing exists that could be asked for.
     options->collector.lateAttach = false;
     options->collector.onProgramThread = arm;

@@ -6,10 +6,13 @@
 #include "profiler/cupti/names.h"
 #include "profiler/cupti/tape_output.h"
 #include "tests/profiler/cupti/cupti_support.h"
+#include "tests/profiler/cupti/process_support.h"
 
 #include <array>
 #include <climits>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <sys/mman.h>
 
 namespace tapescope::profiler::cupti {
@@ -188,12 +191,20 @@ CUPTI_TEST(InjectionOptions, ReadsTheEnvironment) {
 }
 
 TEST(ShardName, NamesHostProcessAndStart) {
-    const std::string name = shardName();
+    const Folder folder;
+    const std::string name = shardName(folder.path());
     std::array<char, HOST_NAME_MAX + 1> host{};
     gethostname(host.data(), host.size() - 1);
     EXPECT_EQ(name.rfind(std::string(host.data()) + "-" + std::to_string(getpid()) + "-", 0), 0U);
     EXPECT_EQ(name.substr(name.size() - 5), ".tape");
-    EXPECT_EQ(name, shardName());
+    EXPECT_EQ(name, shardName(folder.path()));
+    // The same process after an exec(): what it was before has written a tape.
+    std::ofstream(folder.path() + "/" + name);
+    const std::string stem = name.substr(0, name.size() - 5);
+    EXPECT_EQ(shardName(folder.path()), stem + ".2.tape");
+    leaveMark(folder.path(), "a.tape");
+    EXPECT_GT(std::filesystem::file_size(folder.path() + "/a.tape.started"), 0U);
+    leaveMark("/none", "a.tape");  // harmless
 }
 
 }  // namespace

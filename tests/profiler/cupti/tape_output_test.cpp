@@ -75,7 +75,7 @@ CUPTI_TEST(TapeOutput, AShardIsATape) {
     collector.stop();
     const Tape tape = only(folder);
     EXPECT_EQ(tape.state, storage::TapeState::Sealed);
-    EXPECT_EQ(folder.tapes().at(0), folder.path() + "/" + shardName());
+    EXPECT_EQ(folder.tapes().at(0), folder.path() + "/" + shardName("/none"));
     EXPECT_NEAR(tape.info.startWall, static_cast<double>(nowNs(CLOCK_REALTIME)) * 1e-9, 60);
 }
 

@@ -2,12 +2,16 @@
 // The whole road without a GPU: recordProgram, the injection library, the fake driver and CUPTI,
 // one joined tape.
 #include "profiler/record/injection.h"
+#include "profiler/record/join.h"
 #include "profiler/record/recording.h"
 #include "tests/storage/tape/tape_support.h"
 
+#include <algorithm>
 #include <csignal>
 #include <map>
 #include <set>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace tapescope::profiler::record {
 namespace {
@@ -39,6 +43,7 @@ protected:
         o.output = out();
         o.injectionLibrary = TAPESCOPE_INJECT;
         o.say = [this](const std::string& text) { m_said += text + "\n"; };
+        o.patience = m_patience;
         return get(recordProgram(o));
     }
     static std::string target() { return std::string(TAPESCOPE_FAKES) + "/fake_target"; }
@@ -52,6 +57,7 @@ protected:
 
     TempDir m_dir;
     std::string m_said;
+    std::chrono::milliseconds m_patience{3000};
     std::map<std::string, std::string> m_old;
 };
 
@@ -90,6 +96,67 @@ TEST_F(Injected, AKilledProgramKeepsWhatWasFlushed) {
     EXPECT_GT(kernels(), 0);
     EXPECT_NE(m_said.find("ended without closing its record (killed"), std::string::npos) << m_said;
     EXPECT_EQ(get(TapeReader::open(out()))->outcomeMessage(), "ended by signal 9");
+}
+
+TEST_F(Injected, AProcessThatEndsRightAfterCudasStartIsNamed) {
+    // What the library leaves of one that ends before its thread has run.
+    const std::string script =
+        "cp /proc/self/cmdline \"$TAPESCOPE_GPU_DIR/$(hostname)-"
+        "4242-7.tape.started\"";
+    EXPECT_EQ(record({"/bin/sh", "-c", script}).ending.status(), 0);
+    EXPECT_NE(m_said.find("Process 4242 (cp /proc/self/cmdline"), std::string::npos) << m_said;
+    EXPECT_NE(m_said.find("used CUDA but ended, or lost its files, before it could record"),
+              std::string::npos)
+        << m_said;
+    EXPECT_EQ(m_said.find("No process of this program used CUDA"), std::string::npos) << m_said;
+    EXPECT_NE(m_said.find("1 process used CUDA, 0 GPU events"), std::string::npos) << m_said;
+    EXPECT_EQ(sql(out(), "SELECT pid, code FROM gpu_states"), Rows{"4242|ended-early"});
+    EXPECT_EQ(sql(out(), "SELECT count(*) FROM gpu_counts WHERE name = 'records'"), Rows{"1"});
+    EXPECT_EQ(m_dir.names(), std::vector<std::string>{"run.tape"});
+}
+
+TEST_F(Injected, AProcessThatOutlivesTheProgramKeepsItsPart) {
+    setenv("TAPESCOPE_GPU_FLUSH_MS", "20", 1);
+    setenv("TARGET_WAIT_MS", "2500", 1);
+    m_patience = std::chrono::milliseconds(100);
+    const std::string script = "'" + target() + "' _exit 100 & sleep 1";
+    EXPECT_EQ(record({"/bin/sh", "-c", script}).ending.status(), 0);
+    EXPECT_NE(m_said.find("_exit 100) still records"), std::string::npos) << m_said;
+    EXPECT_NE(m_said.find("`tapescope join -o FILE " + out() + " "), std::string::npos) << m_said;
+    EXPECT_EQ(sql(out(), "SELECT code FROM gpu_states"), Rows{"recording"});
+    const auto names = m_dir.names();
+    ASSERT_EQ(names.size(), 2U) << m_said;
+    const std::string parts = m_dir.file(names[1]);
+    std::string shard;
+    for (const auto& entry : std::filesystem::directory_iterator(parts)) {
+        const std::string path = entry.path().string();
+        EXPECT_EQ(path.find(kLauncherTape), std::string::npos);
+        if (path.ends_with(".tape")) shard = path;
+    }
+    while (get(TapeReader::open(shard))->state() == TapeState::Live) usleep(20'000);
+    const JoinReport later = get(joinTapes({out(), parts}, m_dir.file("all.tape")));
+    EXPECT_EQ(later.processes, 1U);
+    EXPECT_EQ(sql(m_dir.file("all.tape"), "SELECT sum(count) FROM gpu_kernels"), Rows{"105"});
+    EXPECT_EQ(sql(m_dir.file("all.tape"), "SELECT code FROM gpu_states"), Rows{"cut"});
+}
+
+TEST_F(Injected, ARecorderInsideIsNamed) {
+    const pid_t inner = fork();  // a `tapescope record` with the outer one's variables
+    if (inner == 0) {
+        setenv("TAPESCOPE_GPU_DIR", m_dir.path().c_str(), 1);
+        (void)record({"/bin/true"});
+        _exit(0);
+    }
+    waitpid(inner, nullptr, 0);
+    const auto names = m_dir.names();
+    ASSERT_EQ(names.size(), 2U);
+    EXPECT_TRUE(std::any_of(names.begin(), names.end(),
+                            [](const std::string& name) { return name.ends_with(".nested"); }));
+    std::filesystem::remove(out());
+    (void)record({"/bin/sh", "-c", "touch \"$TAPESCOPE_GPU_DIR/a.nested\""});
+    EXPECT_NE(m_said.find("a `tapescope record` that the program itself started"),
+              std::string::npos)
+        << m_said;
 }
 
 TEST_F(Injected, ADriverWithoutAGpuIsSaid) {

@@ -177,6 +177,8 @@ TEST_F(Record, ThePartsAreKeptIfTheyCannotBeJoined) {
     EXPECT_EQ(contentOf(out()), "mine\n");
     EXPECT_NE(m_said.find("tapescope join -o FILE " + out() + ".parts-"), std::string::npos)
         << m_said;
+    EXPECT_NE(m_said.find("choose another name"), std::string::npos) << m_said;
+    EXPECT_EQ(m_said.find("make room"), std::string::npos) << m_said;
     const auto names = m_dir.names();
     ASSERT_EQ(names.size(), 2U);
     std::vector<std::string> parts;
@@ -238,6 +240,61 @@ TEST_F(Record, SignalsThatAreSentToUsReachTheProgram) {
         waitpid(recorder, &status, 0);
         EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << name << " " << status;
     }
+}
+
+/// Waits until `path` is there or gone.
+void waitFor(const std::string& path, bool there) {
+    for (int i = 0; i < 1000 && std::filesystem::exists(path) != there; ++i) usleep(10'000);
+}
+
+TEST_F(Record, ASignalAfterTheProgramsEndDoesNotLoseTheTape) {
+    for (const int signals : {1, 2}) {
+        // A process that seems to record keeps us waiting: a part of this test's own process.
+        const std::string part = file("part");
+        const auto tape = newTape(part);
+        EXPECT_OK(tape->flush());
+        const pid_t recorder = fork();
+        if (recorder == 0) {
+            RecordOptions o = shell("cp '" + part + "' \"$TAPESCOPE_GPU_DIR/a.tape\"; touch '" +
+                                    file("ended") + "'");
+            o.patience = std::chrono::milliseconds(20'000);
+            o.overwrite = true;
+            std::ofstream said(file("said"));
+            int told = 0;
+            o.say = [&](const std::string& text) {
+                said << text << std::endl;
+                // The second comes while the first is still being answered.
+                if (signals == 2 && ++told == 1) raise(SIGTERM);
+            };
+            const auto result = recordProgram(o);
+            _exit(result.ok() && result.value().recorded ? result.value().ending.status() : 99);
+        }
+        waitFor(file("ended"), true);
+        usleep(100'000);  // its end is noticed; earlier ones are the program's
+        EXPECT_EQ(kill(recorder, SIGTERM), 0);
+        int status = 0;
+        waitpid(recorder, &status, 0);
+        const std::string said = contentOf(file("said"));
+        if (signals == 1) {
+            EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status << said;
+            EXPECT_TRUE(TapeReader::open(out()).ok());
+            EXPECT_NE(said.find("its parts are being joined"), std::string::npos) << said;
+        } else if (WEXITSTATUS(status) != 0) {  // else the join was faster
+            EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGTERM) << status;
+            EXPECT_NE(said.find("tapescope join -o FILE " + out() + ".parts-"), std::string::npos)
+                << said;
+        }
+        std::filesystem::remove(file("ended"));
+        for (const auto& name : m_dir.names()) std::filesystem::remove_all(file(name));
+    }
+}
+
+TEST_F(Record, PartsThatAreGoneAreNotSaidToBeKept) {
+    const auto result = get(recordProgram(shell("rm -r \"$TAPESCOPE_GPU_DIR\"")));
+    EXPECT_FALSE(result.recorded);
+    EXPECT_EQ(m_said.find("are kept"), std::string::npos) << m_said;
+    EXPECT_NE(m_said.find("The parts are gone"), std::string::npos) << m_said;
+    expectFiles({});
 }
 
 TEST_F(Record, WeEndByTheSignalThatEndedTheProgram) {
