@@ -52,7 +52,7 @@ Arguments Arguments::parse(std::string_view command, std::span<const std::string
             args.m_options.emplace_back(name, "");
         } else if (equals != std::string::npos) {
             args.m_options.emplace_back(name, word.substr(equals + 1));
-        } else if (i + 1 < words.size()) {
+        } else if (i + 1 < words.size() && !words[i + 1].starts_with("--")) {
             args.m_options.emplace_back(name, words[++i]);
         } else {
             throw CommandLineError("tapescope " + args.m_command + ": " + name +

@@ -25,7 +25,7 @@ void ignoreCallback(void*, int, std::uint32_t, const void*) {}
 /// Subscribes for a moment: whether that works shows only by doing it.
 TracingAnswer askTracing() {
     const cupti::Library library = cupti::loadLibrary(variable(cupti::environment::kCuptiPath));
-    TracingAnswer answer{library.state, library.detail, library.path, ""};
+    TracingAnswer answer{library.state, library.detail, library.path, "", library.overrideProblem};
     if (library.version != 0) answer.toolkit = cupti::toolkitName(library.version);
     if (library.state != cupti::State::Ok) return answer;
     void* subscriber = nullptr;
@@ -68,6 +68,7 @@ Finding judgeTracing(const TracingAnswer& answer) {
     f.found = cupti::isTracing(answer.state);
     if (f.found) {
         f.detail = answer.path;
+        if (!answer.overrideProblem.empty()) f.detail += " (" + answer.overrideProblem + ")";
         return f;
     }
     // The table's sentence says what is so; what follows it says what helps.
@@ -77,6 +78,7 @@ Finding judgeTracing(const TracingAnswer& answer) {
                text.substr(0, end == std::string::npos ? text.size() - 1 : end);
     if (!answer.detail.empty()) f.detail += " (" + answer.detail + ")";
     if (!answer.path.empty()) f.detail += " [" + answer.path + "]";
+    if (!answer.overrideProblem.empty()) f.detail += "; " + answer.overrideProblem;
     f.remedy = end == std::string::npos ? "" : text.substr(end + 2);
     if (answer.state == cupti::State::NoDriver)
         f.remedy = "install NVIDIA's driver; in a container start it with --gpus all";

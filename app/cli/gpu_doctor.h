@@ -17,8 +17,9 @@ std::vector<Finding> examineGpuRecording();
 struct TracingAnswer {
     profiler::cupti::State state = profiler::cupti::State::NoDriver;
     std::string detail;
-    std::string path;     ///< of the libcupti, if one was found
-    std::string toolkit;  ///< "CUDA 13.0"
+    std::string path;               ///< of the libcupti, if one was found
+    std::string toolkit;            ///< "CUDA 13.0"
+    std::string overrideProblem{};  ///< why it is not the one that the user named
 };
 Finding judgeTracing(const TracingAnswer& answer);
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/cli/commands.h"
+#include "app/cli/terminal_text.h"
 #include "app/runner/wait_policy.h"
 #include "engine/errors.h"
 #include "engine/text.h"
 #include "plugins/api/model.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -61,8 +63,10 @@ void separateProgram(std::vector<std::string>& words, std::span<const OptionDef>
             return;
         }
         for (const OptionDef& option : options) {
-            if (option.name == words[i] && !option.value.empty()) ++i;  // its value
-            if (i >= words.size()) return;
+            if (option.name != words[i] || option.value.empty()) continue;
+            ++i;                                                          // its value
+            if (i >= words.size() || words[i].starts_with("--")) return;  // which is missing
+            break;
         }
     }
 }
@@ -111,7 +115,12 @@ int main(int argc, char** argv) {
     try {
         return dispatch(words, commandLine);
     } catch (const CommandLineError& e) {
-        std::fprintf(stderr, "%s\nTry tapescope --help.\n", e.what());
+        const bool known = !words.empty() && std::any_of(commands().begin(), commands().end(),
+                                                         [&](const Command* command) {
+                                                             return command->name == words[0];
+                                                         });
+        std::fprintf(stderr, "%s\nTry tapescope %s--help.\n", printable(e.what()).c_str(),
+                     known ? (words[0] + " ").c_str() : "");
         return 2;
     } catch (const plugins::UsageError& e) {
         std::fprintf(stderr, "tapescope: %s\n", e.what());

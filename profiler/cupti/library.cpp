@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/cupti/library.h"
 
+#include "profiler/cupti/inject/environment.h"
+
 #include <array>
 #include <climits>
 #include <cstdlib>
@@ -97,6 +99,13 @@ std::vector<std::string> candidates(const std::string& overridePath, int driverV
     return out;
 }
 
+bool sameFile(const std::string& a, const std::string& b) {
+    struct stat first {};
+    struct stat second {};
+    return stat(a.c_str(), &first) == 0 && stat(b.c_str(), &second) == 0 &&
+           first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
 std::string joined(const std::vector<std::string>& parts) {
     std::string out;
     for (const std::string& part : parts) out += (out.empty() ? "" : ", ") + part;
@@ -183,9 +192,19 @@ Library loadLibrary(const std::string& overridePath) {
         l.tried.push_back(path);
         const int flags = RTLD_NOW | RTLD_LOCAL | (l.alreadyInProcess ? RTLD_NOLOAD : 0);
         l.handle = dlopen(path.c_str(), flags);
+        if (l.handle == nullptr && path == overridePath) {
+            const char* why = dlerror();
+            l.overrideProblem = std::string(environment::kCuptiPath) + " names \"" + path +
+                                "\", which cannot be loaded" +
+                                (why != nullptr ? ": " + std::string(why) : "");
+        }
         if (l.handle == nullptr) continue;
         l.path = path;
         break;
+    }
+    if (l.alreadyInProcess && !overridePath.empty() && !sameFile(overridePath, present.front())) {
+        l.overrideProblem = std::string(environment::kCuptiPath) + " names \"" + overridePath +
+                            "\", but the program has loaded another one";
     }
     if (l.handle == nullptr) {
         l.detail = "tried " + joined(l.tried);

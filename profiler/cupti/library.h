@@ -20,6 +20,7 @@ struct FunctionTable {
 struct Library {
     State state = State::NoCupti;  ///< Ok: usable
     std::string detail;
+    std::string overrideProblem;     ///< the libcupti that was asked for is not the one, and why
     std::string path;                ///< of the libcupti
     std::uint32_t version = 0;       ///< cuptiGetVersion()
     int driverVersion = 0;           ///< cuDriverGetVersion(), 13000 for CUDA 13.0

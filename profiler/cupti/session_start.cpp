@@ -61,6 +61,8 @@ State Collector::Session::start() {
         const std::lock_guard lock(stateMutex);
         state = verdict.state;
         detail = verdict.detail;
+        if (!library.overrideProblem.empty())
+            detail += (detail.empty() ? "" : "; ") + library.overrideProblem;
         return state;
     };
     library = loadLibrary(options.cuptiPath);

@@ -275,8 +275,12 @@ Status checkOutput(const std::string& output, bool overwrite) {
     if (path.filename().string().size() > 200) return cannot("its name is too long: 200 bytes do");
     struct stat info {};
     if (lstat(output.c_str(), &info) != 0) return {};
-    if (!S_ISREG(info.st_mode))
-        return cannot("something that is not a file has this name: choose another one");
+    if (!S_ISREG(info.st_mode)) {
+        const std::string what = S_ISLNK(info.st_mode)   ? "a symbolic link"
+                                 : S_ISDIR(info.st_mode) ? "a folder"
+                                                         : "something that is not a file";
+        return cannot(what + " has this name: choose another one");
+    }
     if (!overwrite)
         return cannot("it exists already: choose another name, or overwrite it (--force)");
     const auto old = storage::TapeReader::open(output);

@@ -143,7 +143,9 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, Mode m
             break;
     }
     sqlite3* handle = nullptr;
-    const std::string name = mode == Mode::Immutable ? uriOf(path) : path;
+    // ":memory:" and "file:x" would mean something else to SQLite: here they are files' names.
+    const std::string plain = path.starts_with('/') ? path : "./" + path;
+    const std::string name = mode == Mode::Immutable ? uriOf(plain) : plain;
     const int rc = sqlite3_open_v2(name.c_str(), &handle, flags, nullptr);
     std::unique_ptr<Database> db(new Database(path, handle));
     if (rc != SQLITE_OK) return db->error();

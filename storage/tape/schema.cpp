@@ -235,12 +235,12 @@ Result<int> checkSchema(Database& db) {
         return Status::error(
             "\"" + db.path() +
             "\" is not a Tapescope tape (not even an SQLite file): open a file that "
-            "`tapescope run MODEL --tape FILE` has written");
+            "`tapescope record` or `tapescope run MODEL --tape FILE` has written");
     }
     if (*application != kTapeApplicationId) {
         return Status::error("\"" + db.path() +
                              "\" is an SQLite file but not a Tapescope tape: open a file that "
-                             "`tapescope run MODEL --tape FILE` has written");
+                             "`tapescope record` or `tapescope run MODEL --tape FILE` has written");
     }
     const Result<std::int64_t> version = pragma(db, "PRAGMA user_version");
     if (!version.ok()) return version.status();

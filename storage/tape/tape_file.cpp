@@ -213,8 +213,10 @@ Result<std::unique_ptr<Database>> createTapeFile(const std::string& path, const 
 Result<std::unique_ptr<Database>> openTapeFile(const std::string& path) {
     struct stat info {};
     if (stat(path.c_str(), &info) != 0) {
-        return Status::error("cannot open tape " + quoted(path) + " (" + systemError() +
-                             "): check the name; `tapescope run MODEL --tape FILE` writes one");
+        return Status::error(
+            "cannot open tape " + quoted(path) + " (" + systemError() +
+            "): check the name; `tapescope record` and `tapescope run MODEL --tape FILE` "
+            "write one");
     }
     if (!S_ISREG(info.st_mode)) {
         return Status::error("cannot open tape " + quoted(path) +
@@ -223,15 +225,15 @@ Result<std::unique_ptr<Database>> openTapeFile(const std::string& path) {
     if (info.st_size == 0) {
         return Status::error(
             quoted(path) +
-            " is empty, not a Tapescope tape: open a file that `tapescope run MODEL --tape "
-            "FILE` has written");
+            " is empty, not a Tapescope tape: open a file that `tapescope record` or `tapescope "
+            "run MODEL --tape FILE` has written");
     }
     // SQLite takes anything shorter than its header for a new database.
     if (info.st_size < 100) {
         return Status::error(
             quoted(path) + " is not a Tapescope tape (" + std::to_string(info.st_size) +
-            " bytes, too few for one): open a file that `tapescope run MODEL --tape FILE` has "
-            "written");
+            " bytes, too few for one): open a file that `tapescope record` or `tapescope run "
+            "MODEL --tape FILE` has written");
     }
     if (access(path.c_str(), R_OK) != 0) {
         return Status::error("cannot read " + quoted(path) + " (" + systemError() +

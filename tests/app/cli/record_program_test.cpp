@@ -10,6 +10,7 @@
 #include <fstream>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sqlite3.h>
 #include <sstream>
 #include <string>
 #include <sys/wait.h>
@@ -110,6 +111,87 @@ TEST_F(RecordProgram, ExitCodesAndSignalsPassThrough) {
     const Outcome help = run({"record", "-o", file("d.tape"), "echo", "--help", "-o"}, {});
     EXPECT_EQ(help.out, "--help -o\n");
     EXPECT_EQ(run({"record", "--help"}, {}).status, 0);
+}
+
+TEST_F(RecordProgram, WrongCommandLinesAreRefusedWithAReason) {
+    const auto refused = [&](std::vector<std::string> words, const char* why) {
+        const Outcome o = run(std::move(words), {});
+        EXPECT_EQ(o.status, 2) << o.err;
+        EXPECT_NE(o.err.find(why), std::string::npos) << o.err;
+        EXPECT_NE(o.err.find("Try tapescope record --help."), std::string::npos) << o.err;
+    };
+    refused({"record"}, "no program is given");
+    refused({"record", "--"}, "no program is given");
+    refused({"record", "-o", "--", "true"}, "-o needs a value");
+    refused({"record", "--filter", "--counters", "true"}, "--filter needs a value");
+    EXPECT_EQ(run({"nonsense"}, {}).err.find("nonsense --help"), std::string::npos);
+}
+
+TEST_F(RecordProgram, OddNamesOfTapesAreNames) {
+    fs::create_directory(file("odd"));
+    const std::string here = fs::current_path();
+    fs::current_path(file("odd"));
+    for (const std::string name : {":memory:", "file:x.tape"}) {
+        EXPECT_EQ(run({"record", "-o", name, "true"}, {}).status, 0);
+        EXPECT_TRUE(fs::exists(name));
+        EXPECT_EQ(run({"report", name}, {}).status, 0);
+    }
+    fs::create_symlink("elsewhere", "link.tape");
+    const Outcome link = run({"record", "-o", "link.tape", "true"}, {});
+    EXPECT_EQ(link.status, 1);
+    EXPECT_NE(link.err.find("a symbolic link has this name"), std::string::npos) << link.err;
+    std::ofstream("script") << "#!/no/such/interpreter -x\n";
+    fs::permissions("script", fs::perms::owner_all);
+    const Outcome script = run({"record", "-o", "s.tape", "./script"}, {});
+    EXPECT_EQ(script.status, 126);
+    EXPECT_NE(script.err.find("its interpreter \"/no/such/interpreter\" is missing"),
+              std::string::npos)
+        << script.err;
+    // The terminal is not the names'.
+    const Outcome escape = run({"record", "-o", "e.tape", "\x1b[31mno"}, {});
+    EXPECT_EQ(escape.err.find('\x1b'), std::string::npos);
+    EXPECT_NE(escape.err.find("\\x1b[31mno"), std::string::npos) << escape.err;
+    fs::current_path(here);
+}
+
+TEST_F(RecordProgram, ACuptiThatCannotBeLoadedIsNamed) {
+    Variables variables = onFakes();
+    variables.emplace_back("TAPESCOPE_CUPTI_PATH", "/no/libcupti.so.13");
+    (void)run({"record", "-o", file("a.tape"), fake("fake_target"), "exit", "10"}, variables);
+    const auto tape = storage::TapeReader::open(file("a.tape"));
+    ASSERT_TRUE(tape.ok());
+    bool named = false;
+    for (const auto& row : *(*tape)->gpuStatuses())
+        named = named || row.detail.find("TAPESCOPE_CUPTI_PATH names") != std::string::npos;
+    EXPECT_TRUE(named);
+    EXPECT_NE(run({"doctor"}, variables).out.find("TAPESCOPE_CUPTI_PATH names"), std::string::npos);
+}
+
+TEST_F(RecordProgram, ADamagedTapeIsSaidInTheReportAndByJoin) {
+    ASSERT_EQ(
+        run({"record", "-o", file("a.tape"), fake("fake_target"), "exit", "10"}, onFakes()).status,
+        0);
+    sqlite3* db = nullptr;
+    ASSERT_EQ(sqlite3_open(file("a.tape").c_str(), &db), SQLITE_OK);
+    sqlite3_exec(db, "UPDATE gpu_event_chunk SET data = x'00'", nullptr, nullptr, nullptr);
+    sqlite3_close(db);
+    const Outcome report = run({"report", file("a.tape")}, {});
+    EXPECT_EQ(report.status, 1);
+    EXPECT_NE(report.out.find("finished; damaged, 1 part cannot be read:"), std::string::npos)
+        << report.out;
+    EXPECT_EQ(run({"join", "-o", file("b.tape"), file("a.tape")}, {}).status, 1);
+    EXPECT_TRUE(fs::exists(file("b.tape")));
+}
+
+TEST_F(RecordProgram, ARecordingsReportHasNoEmptyPartsOfTheEngine) {
+    ASSERT_EQ(
+        run({"record", "-o", file("a.tape"), fake("fake_target"), "preforked", "10"}, onFakes())
+            .status,
+        0);
+    const Outcome report = run({"report", file("a.tape")}, {});
+    EXPECT_EQ(report.out.find("Steps"), std::string::npos) << report.out;
+    EXPECT_NE(report.out.find("cupti: ok in 3 processes"), std::string::npos) << report.out;
+    EXPECT_NE(report.out.find("3 processes used CUDA"), std::string::npos) << report.out;
 }
 
 TEST_F(RecordProgram, TheProgramsEnvironmentIsNotTuned) {
