@@ -2,6 +2,7 @@
 #include "profiler/record/marks.h"
 
 #include "profiler/cupti/inject/environment.h"
+#include "storage/tape/reader.h"
 
 #include <algorithm>
 #include <charconv>
@@ -23,6 +24,15 @@ std::int64_t takeNumber(std::string& text) {
     return value;
 }
 
+/// A shard that is there but was left before its first commit says nothing of its process.
+bool hasProcess(const std::string& shard) {
+    const auto tape = storage::TapeReader::open(shard);
+    if (!tape.ok()) return std::filesystem::exists(shard);  // damage is said elsewhere
+    if ((*tape)->state() == storage::TapeState::Live) return true;
+    const auto processes = (*tape)->gpuProcesses();
+    return !processes.ok() || !processes->empty();
+}
+
 }  // namespace
 
 std::vector<Mark> marksWithoutShard(const std::string& folder) {
@@ -33,8 +43,7 @@ std::vector<Mark> marksWithoutShard(const std::string& folder) {
     std::error_code ec;
     for (fs::directory_iterator it(folder, ec), end; !ec && it != end; it.increment(ec)) {
         std::string stem = it->path().filename().string();
-        std::error_code none;
-        if (!stem.ends_with(suffix) || fs::exists(fs::path(it->path()).replace_extension(), none))
+        if (!stem.ends_with(suffix) || hasProcess(fs::path(it->path()).replace_extension()))
             continue;
         stem.resize(stem.size() - suffix.size());
         Mark mark;

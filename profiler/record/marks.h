@@ -16,7 +16,7 @@ struct Mark {
     storage::ProcessIdentity process;  ///< of this machine and boot
     std::string command;
 };
-/// The marks of a folder of parts whose shards are missing.
+/// The marks of a folder of parts whose shards are missing, or do not even name their process.
 std::vector<Mark> marksWithoutShard(const std::string& folder);
 
 }  // namespace tapescope::profiler::record

@@ -61,9 +61,10 @@ struct Mention {
     }
 };
 
-/// Nothing but the pid to go by where one of them has no events.
+/// Nothing but pid and command to go by where one of them has no events. exec() keeps the pid.
 bool same(const Mention& a, const Mention& b) {
-    return a.source != b.source && (!a.firstNs() || !b.firstNs() || *a.firstNs() == *b.firstNs());
+    return a.source != b.source && a.process->command == b.process->command &&
+           (!a.firstNs() || !b.firstNs() || *a.firstNs() == *b.firstNs());
 }
 
 }  // namespace

@@ -206,7 +206,12 @@ void ShardCopier::noteOpenEnd(const Source& source) {
     }
     for (const storage::GpuProcess& p : source.processes) {
         if (source.repeated.contains(p.id)) continue;
-        const std::string who = p.id == 0 ? source.name() : processText(p);
+        if (p.id == 0) {
+            note(source, live ? "its process has written nothing yet"
+                              : "its process ended before it had written anything");
+            continue;
+        }
+        const std::string who = processText(p);
         const auto last = m_lastNs.find(processOf(source, p.id));
         const std::string until =
             last == m_lastNs.end() ? "" : " until " + secondsText(last->second);

@@ -115,6 +115,21 @@ TEST_F(Injected, AProcessThatEndsRightAfterCudasStartIsNamed) {
     EXPECT_EQ(m_dir.names(), std::vector<std::string>{"run.tape"});
 }
 
+TEST_F(Injected, AtWhateverMomentAProcessEndsItIsNamed) {
+    // From before its thread has begun to after its first commit; always CUDA was used.
+    for (int ms = 0; ms < 200; ms += 20) {
+        setenv("TARGET_WAIT_MS", std::to_string(ms).c_str(), 1);
+        EXPECT_EQ(record({target(), "_exit", "10"}).ending.status(), 5);
+        EXPECT_EQ(m_said.find("No process of this program used CUDA"), std::string::npos) << m_said;
+        EXPECT_NE(m_said.find("1 process used CUDA"), std::string::npos) << ms << m_said;
+        const Rows codes = sql(out(), "SELECT code FROM gpu_states");
+        ASSERT_EQ(codes.size(), 1U) << ms << m_said;
+        EXPECT_TRUE(codes[0] == "ended-early" || codes[0] == "cut") << codes[0];
+        m_said.clear();
+        std::filesystem::remove(out());
+    }
+}
+
 TEST_F(Injected, AProcessThatOutlivesTheProgramKeepsItsPart) {
     setenv("TAPESCOPE_GPU_FLUSH_MS", "20", 1);
     setenv("TARGET_WAIT_MS", "2500", 1);
@@ -138,6 +153,23 @@ TEST_F(Injected, AProcessThatOutlivesTheProgramKeepsItsPart) {
     EXPECT_EQ(later.processes, 1U);
     EXPECT_EQ(sql(m_dir.file("all.tape"), "SELECT sum(count) FROM gpu_kernels"), Rows{"105"});
     EXPECT_EQ(sql(m_dir.file("all.tape"), "SELECT code FROM gpu_states"), Rows{"cut"});
+}
+
+TEST_F(Injected, AProcessIsRecordedAlsoAfterAnExec) {
+    const std::string script =
+        "import ctypes, os, time, glob\n"
+        "ctypes.CDLL('libcuda.so.1').cuInit(0)\n"
+        "while not glob.glob(os.environ['TAPESCOPE_GPU_DIR'] + '/*-[0-9]*.tape'): "
+        "time.sleep(0.01)\n"
+        "time.sleep(0.5)\n"
+        "os.execv('" +
+        target() + "', ['fake_target', 'exit', '10'])";
+    EXPECT_EQ(record({"python3", "-c", script}).ending.status(), 0);
+    EXPECT_EQ(kernels(), 15);
+    EXPECT_EQ(sql(out(), "SELECT count FROM gpu_counts WHERE name = 'records' ORDER BY count > 0"),
+              (Rows{"0", "31"}));
+    EXPECT_EQ(sql(out(), "SELECT code FROM gpu_states ORDER BY code"), (Rows{"cut", "ok"}));
+    EXPECT_EQ(m_said.find("taken once"), std::string::npos) << m_said;
 }
 
 TEST_F(Injected, ARecorderInsideIsNamed) {
