@@ -156,7 +156,7 @@ TEST_F(Injected, AProcessThatOutlivesTheProgramKeepsItsPart) {
 }
 
 TEST_F(Injected, AProcessIsRecordedAlsoAfterAnExec) {
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "python3 is not built with the sanitizer that the library needs";
 #endif
     const std::string script =
