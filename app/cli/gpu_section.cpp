@@ -54,11 +54,12 @@ void printGap(const GpuReport::Gap& g, bool first) {
     std::printf("  %-14s %s at %s, between %s and %s; ", first ? "longest idle" : "",
                 nanosecondsText(static_cast<double>(g.durationNs)).c_str(),
                 nanosecondsText(static_cast<double>(g.startNs)).c_str(),
-                shortened(g.before, 44).c_str(), shortened(g.after, 44).c_str());
+                printable(shortened(g.before, 44)).c_str(),
+                printable(shortened(g.after, 44)).c_str());
     if (g.call.empty()) {
         std::printf("no CUDA call meanwhile\n");
     } else {
-        std::printf("meanwhile %s, %s\n", g.call.c_str(),
+        std::printf("meanwhile %s, %s\n", printable(g.call).c_str(),
                     nanosecondsText(static_cast<double>(g.callNs)).c_str());
     }
 }
