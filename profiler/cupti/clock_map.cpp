@@ -36,11 +36,13 @@ ClockMap::Sample ClockMap::measure() {
     return best;
 }
 
-// The kernel slews by 500 ppm at most; 100 µs for measuring. More is a step.
+// The kernel slews by 500 ppm at most; 100 µs, and what the readings were apart, for measuring. More
+// is a step.
 bool ClockMap::isStep(const Sample& a, const Sample& b) {
     const std::int64_t change = b.offset() - a.offset();
     const std::int64_t elapsed = b.monotonic - a.monotonic;
-    return (change < 0 ? -change : change) > elapsed / 2000 + 100'000;
+    const std::int64_t unsure = a.widthNs / 2 + b.widthNs / 2 + 100'000;
+    return (change < 0 ? -change : change) > elapsed / 2000 + unsure;
 }
 
 void ClockMap::add(Sample s) {

@@ -20,8 +20,9 @@ void kernelsEndToEnd(const char* version, const std::string& library = kFakeCupt
     options.cuptiPath = library;
     Run run(Environment{{"FAKE_CUPTI_VERSION", version}}, options);
     ASSERT_EQ(run.started, State::Ok) << run.collector.message();
+    const std::int64_t before = nowNs(CLOCK_MONOTONIC);
     const std::uint64_t now = run.fake.now();
-    const std::int64_t monotonic = nowNs(CLOCK_MONOTONIC);
+    const std::int64_t after = nowNs(CLOCK_MONOTONIC);
     for (std::uint32_t i = 0; i < 1000; ++i)
         run.kernel("k", 1000 + i, now + i * 100, now + i * 100 + 50);
     run.collector.stop();
@@ -30,7 +31,9 @@ void kernelsEndToEnd(const char* version, const std::string& library = kFakeCupt
     EXPECT_EQ(run.got.contexts.size(), 1U);
     const auto kernels = run.got.of(GpuEventKind::Kernel);
     const storage::GpuEvent& e = kernels.front();
-    EXPECT_LT(std::llabs(e.startNs - monotonic), 2'000'000);
+    const std::int64_t slack = run.got.clockErrorNs + 1'000'000;
+    EXPECT_GT(e.startNs, before - slack);
+    EXPECT_LT(e.startNs, after + slack);
     EXPECT_NEAR(static_cast<double>(e.durationNs), 50, 1);
     const storage::KernelLaunch launch = storage::kernelLaunch(e);
     EXPECT_EQ(launch.grid[0], 4U);
@@ -49,7 +52,6 @@ void kernelsEndToEnd(const char* version, const std::string& library = kFakeCupt
     EXPECT_EQ(run.got.summaries[0].count, 1000);
     EXPECT_NEAR(static_cast<double>(run.got.summaries[0].totalNs), 50'000, 1000);
     EXPECT_GE(run.got.clockErrorNs, 0);
-    EXPECT_LT(run.got.clockErrorNs, 10'000'000);
 }
 CUPTI_TEST(Collector, KernelsEndToEnd) { kernelsEndToEnd("130001"); }
 CUPTI_TEST(Collector, KernelsEndToEndOnCupti118) { kernelsEndToEnd("18"); }
@@ -95,13 +97,23 @@ CUPTI_TEST(Collector, TimesThatCannotBeAreFlaggedAndCounted) {
 }
 
 CUPTI_TEST(Collector, ARealClockKeepsItsOrder) {
+    ClockMap watch;
+    ClockMap ends;
+    ends.sample();
     Run run;
     for (std::uint32_t i = 0; i < 20; ++i) {
+        watch.sample();
         const std::uint64_t n = run.fake.now();
         run.kernel("k", i, n, n + 1000);
         usleep(5000);
     }
     run.collector.stop();
+    watch.sample();
+    ends.sample();
+    if (watch.steps() + ends.steps() > 0) {
+        std::puts("skipped: the machine's clock was being set meanwhile");
+        return;
+    }
     std::int64_t before = 0;
     for (const auto& e : run.got.of(GpuEventKind::Kernel)) {
         EXPECT_GT(e.startNs, before);

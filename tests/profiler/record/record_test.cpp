@@ -258,22 +258,21 @@ TEST_F(Record, ASignalAfterTheProgramsEndDoesNotLoseTheTape) {
         EXPECT_OK(tape->flush());
         const pid_t recorder = fork();
         if (recorder == 0) {
-            RecordOptions o = shell("cp '" + part + "' \"$TAPESCOPE_GPU_DIR/a.tape\"; touch '" +
-                                    file("ended") + "'");
+            RecordOptions o = shell("cp '" + part + "' \"$TAPESCOPE_GPU_DIR/a.tape\"");
             o.patience = std::chrono::milliseconds(20'000);
             o.overwrite = true;
             std::ofstream said(file("said"));
-            int told = 0;
             o.say = [&](const std::string& text) {
                 said << text << std::endl;
+                if (text.find("waiting up to") != std::string::npos)
+                    std::ofstream(file("waits"));
                 // The second comes while the first is still being answered.
-                if (signals == 2 && ++told == 1) raise(SIGTERM);
+                if (signals == 2 && text.find("being joined") != std::string::npos) raise(SIGTERM);
             };
             const auto result = recordProgram(o);
             _exit(result.ok() && result.value().recorded ? result.value().ending.status() : 99);
         }
-        waitFor(file("ended"), true);
-        usleep(100'000);  // its end is noticed; earlier ones are the program's
+        waitFor(file("waits"), true);  // its end is noticed; earlier ones are the program's
         EXPECT_EQ(kill(recorder, SIGTERM), 0);
         int status = 0;
         waitpid(recorder, &status, 0);
@@ -287,7 +286,6 @@ TEST_F(Record, ASignalAfterTheProgramsEndDoesNotLoseTheTape) {
             EXPECT_NE(said.find("tapescope join -o FILE " + out() + ".parts-"), std::string::npos)
                 << said;
         }
-        std::filesystem::remove(file("ended"));
         for (const auto& name : m_dir.names()) std::filesystem::remove_all(file(name));
     }
 }
