@@ -36,8 +36,8 @@ ClockMap::Sample ClockMap::measure() {
     return best;
 }
 
-// The kernel slews by 500 ppm at most; 100 µs, and what the readings were apart, for measuring. More
-// is a step.
+// The kernel slews by 500 ppm at most; 100 µs, and what the readings were apart, for measuring.
+// More is a step.
 bool ClockMap::isStep(const Sample& a, const Sample& b) {
     const std::int64_t change = b.offset() - a.offset();
     const std::int64_t elapsed = b.monotonic - a.monotonic;

@@ -264,8 +264,7 @@ TEST_F(Record, ASignalAfterTheProgramsEndDoesNotLoseTheTape) {
             std::ofstream said(file("said"));
             o.say = [&](const std::string& text) {
                 said << text << std::endl;
-                if (text.find("waiting up to") != std::string::npos)
-                    std::ofstream(file("waits"));
+                if (text.find("waiting up to") != std::string::npos) std::ofstream(file("waits"));
                 // The second comes while the first is still being answered.
                 if (signals == 2 && text.find("being joined") != std::string::npos) raise(SIGTERM);
             };
