@@ -11,10 +11,6 @@ using storage::GpuEventKind;
 
 constexpr std::size_t kSearched = 64;  // calls of one correlation id that are looked at
 
-bool isCall(GpuEventKind kind) {
-    return kind == GpuEventKind::RuntimeApi || kind == GpuEventKind::DriverApi;
-}
-
 auto startsOf(const std::vector<OrdinalIndex::Entry>& run, std::uint64_t key) {
     return std::lower_bound(run.begin(), run.end(), OrdinalIndex::Entry(key, 0));
 }
@@ -61,10 +57,23 @@ bool OrdinalIndex::contains(std::uint64_t key) const {
 std::optional<GpuOrdinal> GpuActivity::launchOf(GpuOrdinal i) const {
     const GpuEvent& e = event(i);
     if (e.correlation == 0 || isCall(e.kind)) return std::nullopt;
+    return launchUnder(correlationKey(e), UINT32_MAX);
+}
+
+std::optional<GpuOrdinal> GpuActivity::launchUnder(std::uint64_t key, GpuOrdinal end) const {
     std::optional<GpuOrdinal> best;
-    for (const GpuOrdinal call : m_calls.find(correlationKey(e), kSearched))
-        if (!best || event(call).startNs < event(*best).startNs) best = call;
+    const auto rank = [this](GpuOrdinal call) {
+        return std::pair(!event(call).drawable(), event(call).startNs);
+    };
+    for (const GpuOrdinal call : m_calls.find(key, kSearched))
+        if (call < end && (!best || rank(call) < rank(*best))) best = call;
     return best;
+}
+
+std::vector<GpuOrdinal> GpuActivity::workUnder(std::uint64_t key, GpuOrdinal end) const {
+    auto work = m_work.find(key, SIZE_MAX);
+    std::erase_if(work, [end](GpuOrdinal i) { return i >= end; });
+    return work;
 }
 
 std::vector<GpuOrdinal> GpuActivity::workOf(GpuOrdinal call, std::size_t limit) const {

@@ -47,6 +47,10 @@ public:
     std::optional<GpuOrdinal> launchOf(GpuOrdinal i) const;
     /// Device work and waits of a call, by start; at most `limit`.
     std::vector<GpuOrdinal> workOf(GpuOrdinal call, std::size_t limit) const;
+    /// The same by correlationKey(), of what was read before `end`: the outermost call, one with a
+    /// time if there is any; work in the order of reading.
+    std::optional<GpuOrdinal> launchUnder(std::uint64_t key, GpuOrdinal end) const;
+    std::vector<GpuOrdinal> workUnder(std::uint64_t key, GpuOrdinal end) const;
     /// The id of the operator around a call or its work; none if nobody said.
     struct Operator {
         storage::ExternalKind kind = storage::ExternalKind::Engine;
@@ -100,6 +104,8 @@ public:
     /// Returns what got a place by this: events as they are, NVTX ranges once both ends are there.
     std::vector<GpuSpan> append(const std::vector<storage::GpuEvent>& events);
     GpuActivity snapshot();
+    /// What was appended so far; changes with the next append().
+    const GpuActivity& activity() const { return m_activity; }
     const storage::GpuEvent& event(GpuOrdinal i) const { return m_activity.event(i); }
     /// As GpuActivity::launchOf(), on what was appended so far.
     std::optional<GpuOrdinal> launchOf(GpuOrdinal i) const { return m_activity.launchOf(i); }
@@ -135,6 +141,10 @@ private:
     std::unordered_map<storage::GpuProcessId, std::int64_t> m_overhead;
     GpuDoubts m_doubts;
 };
+
+inline bool isCall(storage::GpuEventKind kind) {
+    return kind == storage::GpuEventKind::RuntimeApi || kind == storage::GpuEventKind::DriverApi;
+}
 
 /// Correlation ids mean something only together with their process.
 inline std::uint64_t correlationKey(const storage::GpuEvent& e) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A tape's GPU part as lanes, charts and relations.
 #include "support/gpu_sample.h"
+#include "support/gpu_timeline_fixture.h"
 #include "support/sample_tape.h"
 #include "viewers/models/gpu_builder.h"
 #include "viewers/models/gpu_relations.h"
@@ -11,6 +12,7 @@
 
 #include <QTemporaryDir>
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <random>
 #include <stdexcept>
@@ -26,51 +28,9 @@ using test::gpuCopy;
 using test::gpuKernel;
 using test::nvtx;
 
-constexpr const char* kKinds[] = {"step", "phase", "module", "op",       "stream",
-                                  "nvtx", "api",   "wait",   "overhead", "busy"};
+using test::outline;
 
-/// Lanes as text: groups, then their charts, then rows with their events.
-std::string outline(const TimelineData& data, bool events = true) {
-    std::string text;
-    for (std::size_t g = 0; g < data.groups.size(); ++g) {
-        text += (data.groups[g].parent < 0 ? "# " : "## ") + data.groups[g].title + "\n";
-        for (const TimelineChart& chart : data.charts)
-            if (chart.group == g) text += "~ " + chart.label + "\n";
-        for (std::size_t r = 0; r < data.rows.size(); ++r) {
-            const TimelineRow& row = data.rows[r];
-            if (row.group != g) continue;
-            text += std::string(kKinds[static_cast<int>(row.kind)]) + std::to_string(row.depth) +
-                    " [" + row.label + "]";
-            for (std::size_t i = 0; events && i < row.size(); ++i)
-                text += " " + data.title({r, i}) + " " + std::to_string(row.startNs(i)) + "-" +
-                        std::to_string(row.endNs(i));
-            text += "\n";
-        }
-    }
-    return text;
-}
-
-class GpuTimeline : public ::testing::Test {
-protected:
-    GpuTimeline() {
-        m_names->names = {"",        "cudaLaunchKernel", "gemm", "relu",
-                          "forward", "layer1",           "step", "cuLaunchKernel"};
-    }
-    TimelinePtr build(const std::vector<GpuEvent>& events) {
-        m_gpu.append(events, *m_names);
-        return m_builder.snapshot(m_names, &m_gpu);
-    }
-    static EventRef find(const TimelineData& data, const std::string& title, std::size_t nth = 0) {
-        for (std::size_t r = 0; r < data.rows.size(); ++r)
-            for (std::size_t i = 0; i < data.rows[r].size(); ++i)
-                if (data.title({r, i}) == title && nth-- == 0) return {r, i};
-        throw std::runtime_error("no event " + title);
-    }
-
-    std::shared_ptr<Structure> m_names = std::make_shared<Structure>();
-    GpuBuilder m_gpu;
-    TimelineBuilder m_builder;
-};
+class GpuTimeline : public test::GpuTimelineFixture {};
 
 TEST_F(GpuTimeline, CallsRangesAndStreamsGetLanesUnderTheirProcess) {
     GpuTables tables;
@@ -95,6 +55,7 @@ TEST_F(GpuTimeline, CallsRangesAndStreamsGetLanesUnderTheirProcess) {
               "api1 [CUDA calls] cuLaunchKernel 105-108\n"
               "## GPU 0 · NVIDIA H200\n"
               "~ busy\n"
+              "~ queue\n"
               "stream0 [stream 7 default] gemm 200-250 relu 260-270\n"
               "stream0 [copies p-5] copy host to device 150-250\n");
     EXPECT_EQ(data->beginNs, 90);
@@ -441,6 +402,7 @@ TEST(GpuTape, ATrainingStepIsSeenWhole) {
               "api0 [CUDA calls]\n"
               "## GPU 0 · NVIDIA H200\n"
               "~ busy\n"
+              "~ queue\n"
               "~ memory\n"
               "~ utilisation\n"
               "~ power\n"

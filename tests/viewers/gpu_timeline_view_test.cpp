@@ -24,6 +24,7 @@
 #include <QTest>
 #include <QToolButton>
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 namespace tapescope::viewers {
@@ -281,6 +282,83 @@ TEST_F(GpuTimelineView, ChartsSayTheirNumbers) {
     ASSERT_EQ(bands.size(), 3);
     EXPECT_TRUE(bands[0].startsWith(memoryBandText(0)));
     test::keepShot(*m_view, QStringLiteral("gpu-charts"));
+}
+
+TEST_F(GpuTimelineView, AStreamsQueueStandsBelowItAndSaysItsDepth) {
+    open({.steps = 1, .losses = false});
+    const EventRef kernel = first(RowKind::Stream, "flash_fwd_kernel");
+    const TimelineLayout layout = TimelineLayout::of(data(), 14, 600);
+    const auto queueIn = [this](const TimelineLayout& from) {
+        const auto at = std::ranges::find_if(from.charts, [this](const ChartPlace& place) {
+            return data().charts[place.chart].kind == TimelineChart::Kind::Queue;
+        });
+        return at != from.charts.end() ? &*at : nullptr;
+    };
+    const ChartPlace* place = queueIn(layout);
+    ASSERT_NE(place, nullptr);
+    const RowPlace* row = layout.placeOf(kernel.row);
+    EXPECT_GE(place->y, row->y + row->height);
+    EXPECT_LT(place->y, row->y + row->height + 4);
+    for (const RowPlace& other : layout.rows)
+        EXPECT_TRUE(other.y + other.height <= place->y || place->y + place->height <= other.y);
+    EXPECT_EQ(queueIn(TimelineLayout::of(data(), 14, 600, {}, false)), nullptr);
+
+    const TimelineChart& queue = data().charts[place->chart];
+    // At the launch of the fifth kernel none of the four before it was over.
+    const std::int64_t at = data().startOf(*gpuRelations(data(), kernel).launch);
+    const TimeAxis near{at - 5, 1, 10}, far{0, 1e9, 10};
+    EXPECT_EQ(queueText(queue, near, 5), "queue: 5 launched and not over");
+    EXPECT_EQ(chartValues(queue, at, 1), QStringList("here 5"));
+    // Six forward kernels, a fused one, five backward, the graph's five, a copy: the host never
+    // waits.
+    EXPECT_EQ(chartSummary(data(), queue, {0, data().endNs}), "max 18");
+    EXPECT_EQ(queueText(queue, far, 0), "queue: 0 to 18 launched and not over");
+
+    EXPECT_TRUE(canvas()->queuesVisible());
+    QTest::keyClick(canvas(), Qt::Key_Q);
+    EXPECT_FALSE(canvas()->queuesVisible());
+    QTest::keyClick(canvas(), Qt::Key_Q);
+    test::keepShot(*m_view, QStringLiteral("gpu-queue"));
+}
+
+TEST_F(GpuTimelineView, ASpikeOfAQueueIsSeenFromAnyDistance) {
+    auto data = std::make_shared<TimelineData>();
+    CountCurveBuilder depth;
+    depth.add(0, 1);
+    for (int k = 0; k < 9; ++k) {
+        depth.add(400'000'000, 1);
+        depth.add(400'000'001, -1);
+    }
+    depth.add(1'000'000'000, -1);
+    depth.settle();
+    data->groups = {{1, -1, "one", {}}};
+    auto block = std::make_shared<EventBlock>();
+    block->push(0, 1'000'000'000, 0, 0);
+    block->extend(0);
+    TimelineRow row;
+    row.kind = RowKind::Stream;
+    row.group = 0;
+    row.blocks = {block};
+    data->rows = {row};
+    TimelineChart chart;
+    chart.kind = TimelineChart::Kind::Queue;
+    chart.queue = depth.curve();
+    data->charts = {chart};
+    data->endNs = 1'000'000'000;
+    TimelineCanvas canvas;
+    canvas.resize(800, 300);
+    canvas.setData(data);
+    canvas.setVisibleRange({0, 1'000'000'000});
+    const TimelineLayout layout =
+        TimelineLayout::of(*data, canvas.painter().style().textHeight(), 300 - 24);
+    ASSERT_EQ(layout.charts.size(), 1U);
+    const int top = TimelineCanvas::kRuler + layout.charts[0].y + 3;
+    const QImage image = canvas.grab().toImage();
+    std::vector<int> high;
+    for (int x = canvas.plotLeft(); x < image.width(); ++x)
+        if (image.pixel(x, top) != canvas.painter().style().laneBackground()) high.push_back(x);
+    const int spike = canvas.plotLeft() + canvas.axis().pixel(400'000'000);
+    EXPECT_TRUE(std::ranges::find(high, spike) != high.end()) << "a nanosecond of a second";
 }
 
 TEST_F(GpuTimelineView, RunningOutOfMemoryIsFlaggedAndSaysItsNumbers) {

@@ -63,6 +63,18 @@ std::string overheadText(std::uint32_t kind) {
     }
 }
 
+/// Where device work is drawn; none: nowhere. As GpuActivityBuilder, an instant being seen.
+std::optional<profiler::Interval> drawnAt(const GpuEvent& e) {
+    constexpr std::int64_t kLongest = profiler::GpuActivityBuilder::kLongestNs;
+    std::int64_t end = 0;
+    if (!e.drawable() || e.durationNs < 0 || e.startNs < -kLongest ||
+        __builtin_add_overflow(e.startNs, e.durationNs, &end) || end > kLongest ||
+        (e.startNs < 0 && end <= 0))
+        return std::nullopt;
+    const std::int64_t begin = std::max<std::int64_t>(0, e.startNs);
+    return profiler::Interval{begin, std::max(end, begin + 1)};
+}
+
 }  // namespace
 
 storage::Result<GpuTables> GpuTables::read(const storage::TapeReader& reader) {
@@ -235,6 +247,7 @@ void GpuBuilder::append(const std::vector<GpuEvent>& events, const Structure& st
     if (m_labels.empty()) m_labels.push_back({"…", "names above the limit", {}, {}});
     resolveNames(structure);
     m_events += events.size();
+    const auto first = static_cast<profiler::GpuOrdinal>(m_activity.activity().size());
     for (const profiler::GpuSpan& span : m_activity.append(events)) {
         const GpuEvent& e = m_activity.event(span.event);
         // An instant is a nanosecond long, or it could not be seen or hit.
@@ -253,6 +266,8 @@ void GpuBuilder::append(const std::vector<GpuEvent>& events, const Structure& st
         if (m_busy.contains(device) || m_busy.size() < kMaxDevices)
             m_busy[device].pending.push_back({span.startNs, span.startNs + span.durationNs});
     }
+    for (const auto& launched : m_launches.append(m_activity.activity(), first))
+        addLaunched(launched);
     for (const GpuEvent& e : events) {
         if (e.kind != GpuEventKind::MemAlloc && e.kind != GpuEventKind::MemFree) continue;
         const DeviceKey device{e.process, e.device};
@@ -260,6 +275,25 @@ void GpuBuilder::append(const std::vector<GpuEvent>& events, const Structure& st
         m_memory[device].bands.add(e);
         if (e.startNs >= 0 && e.startNs <= profiler::GpuActivityBuilder::kLongestNs)
             sawProcess(e.process, e.startNs);
+    }
+}
+
+void GpuBuilder::addLaunched(const profiler::LaunchJoin::Launched& launched) {
+    const GpuEvent& e = m_activity.event(launched.work);
+    const auto drawn = drawnAt(e);
+    const GpuLaneKey key = gpuLaneKey(e);
+    if (!storage::runsOnDevice(e.kind) || !drawn || !m_lanes.contains(key)) return;
+    // A kernel that began before its call, by unequal clocks, was launched when it began.
+    const auto since = [&](std::int64_t callNs) {
+        return std::clamp<std::int64_t>(callNs, 0, drawn->beginNs);
+    };
+    Queue& queue = m_queues[key];
+    queue.depth.add(since(launched.callNs), 1);
+    if (launched.before) {
+        queue.depth.add(since(*launched.before), -1);
+    } else {
+        queue.depth.add(drawn->endNs, -1);
+        ++queue.work;
     }
 }
 
@@ -410,6 +444,7 @@ void GpuBuilder::settle() {
     placeWaits();
     for (auto& [key, rows] : m_lanes)
         for (const GpuRows::Item& item : rows.settle()) addUnplaced(key, item);
+    for (auto& [key, queue] : m_queues) queue.depth.settle();
     for (auto& [key, busy] : m_busy) {
         if (busy.pending.empty()) continue;
         const std::size_t changed = busy.all.add(std::exchange(busy.pending, {}));

@@ -3,6 +3,7 @@
 
 #include "profiler/analysis/gpu_activity.h"
 #include "profiler/analysis/interval_union.h"
+#include "profiler/analysis/launch_join.h"
 #include "profiler/analysis/memory_bands.h"
 #include "storage/tape/reader.h"
 #include "viewers/models/gpu_rows.h"
@@ -44,6 +45,8 @@ public:
     static constexpr std::size_t kMaxLanes = 8192;
     /// Of more processes than that only the first starts open.
     static constexpr std::size_t kOpenProcesses = 16;
+    /// A stream that never had more than one launch ahead has no queue to show.
+    static constexpr std::uint32_t kLeastQueue = 2;
 
     void setTables(GpuTables tables);
     /// No more events come: what is over is over.
@@ -79,6 +82,11 @@ private:
         double highest = 0;
     };
 
+    struct Queue {
+        CountCurveBuilder depth;
+        std::size_t work = 0;  ///< counted
+    };
+
     std::uint32_t labelOf(const storage::GpuEvent& event, const Structure& structure);
     std::string nameOf(storage::NameId id, const Structure& structure, std::uint32_t label);
     void resolveNames(const Structure& structure);
@@ -89,6 +97,7 @@ private:
     std::uint32_t callingThread(storage::GpuProcessId process);
     void place(const GpuLaneKey& key, const GpuRows::Item& item);
     void addUnplaced(const GpuLaneKey& key, const GpuRows::Item& item);
+    void addLaunched(const profiler::LaunchJoin::Launched& launched);
     std::int64_t unplaced() const;
     void extendRange(std::int64_t beginNs, std::int64_t endNs);
 
@@ -115,6 +124,7 @@ private:
                     std::set<std::uint32_t>& usedCounters);
     void addRows(const GpuLaneKey& key, GpuRows& rows, TimelineData& data, GpuView& view,
                  const std::string& label, const std::string& tip);
+    void addQueue(const GpuLaneKey& key, const GpuRows& rows, TimelineData& data);
     void addCounter(const storage::GpuCounter& counter, std::uint32_t group, TimelineData& data);
     const storage::GpuProcess* processRow(storage::GpuProcessId id) const;
     const storage::GpuDevice* deviceRow(DeviceKey key) const;
@@ -124,7 +134,9 @@ private:
 
     GpuTables m_tables;
     profiler::GpuActivityBuilder m_activity;
+    profiler::LaunchJoin m_launches;
     std::map<GpuLaneKey, GpuRows> m_lanes;
+    std::map<GpuLaneKey, Queue> m_queues;           ///< of streams
     std::vector<GpuRows::Item> m_waits;             ///< no thread is known yet
     std::map<GpuLaneKey, std::uint32_t> m_numbers;  ///< TimelineRow::lane; threads have one
     std::map<DeviceKey, Busy> m_busy;

@@ -73,6 +73,21 @@ void GpuBuilder::addRows(const GpuLaneKey& key, GpuRows& rows, TimelineData& dat
     }
 }
 
+void GpuBuilder::addQueue(const GpuLaneKey& key, const GpuRows& rows, TimelineData& data) {
+    const auto queue = m_queues.find(key);
+    if (queue == m_queues.end() || rows.rows() == 0 ||
+        queue->second.depth.curve().peak() < kLeastQueue)
+        return;
+    TimelineChart chart;
+    chart.kind = TimelineChart::Kind::Queue;
+    chart.group = static_cast<std::uint32_t>(data.groups.size() - 1);
+    chart.label = "queue";
+    chart.queue = queue->second.depth.curve();
+    chart.lane = data.rows.back().lane;
+    chart.uncounted = rows.added() - std::min(rows.added(), queue->second.work);
+    data.charts.push_back(std::move(chart));
+}
+
 void GpuBuilder::addCounter(const storage::GpuCounter& counter, std::uint32_t group,
                             TimelineData& data) {
     const auto samples = m_samples.find(counter.id);
@@ -172,6 +187,7 @@ void GpuBuilder::fillDevice(DeviceKey device, int parent, TimelineData& data, Gp
             }
         if (contexts.size() > 1) label = "c" + std::to_string(key.context) + " " + label;
         addRows(key, rows, data, view, label, lane);
+        addQueue(key, rows, data);
     }
     if (const auto memory = m_memory.find(device);
         memory != m_memory.end() && memory->second.curves[2]) {

@@ -12,6 +12,7 @@ namespace {
 using profiler::GpuOrdinal;
 
 constexpr std::size_t kMostCalls = 4096;  // of a range that are looked at
+constexpr std::size_t kLookAhead = 1024;  // launched after a time, until a queue has its end
 
 std::optional<EventRef> findIn(const TimelineData& data, std::size_t first, std::size_t count,
                                std::int64_t startNs, GpuOrdinal ordinal) {
@@ -176,22 +177,19 @@ std::size_t queueDepth(const TimelineData& data, std::size_t streamRow, std::int
     const auto [first, last] = laneRows(data, streamRow);
     for (std::size_t r = first; r < last; ++r) {
         const TimelineRow& row = data.rows[r];
-        std::size_t low = row.firstEndingAfter(t), high = row.size();
-        const std::size_t from = low;
-        while (low < high) {
-            const std::size_t middle = (low + high) / 2;
-            const auto call = activity.launchOf(data.gpuOrdinal({r, middle}));
+        // Streams work in the order of the launches, but for calls of several threads that overlap.
+        std::size_t later = 0;
+        for (std::size_t i = row.firstEndingAfter(t); i < row.size() && later < kLookAhead; ++i) {
+            const auto call = activity.launchOf(data.gpuOrdinal({r, i}));
+            const bool known = call && activity.event(*call).drawable();
             const std::int64_t launched =
-                call && activity.event(*call).drawable()
-                    ? std::min(activity.event(*call).startNs, row.startNs(middle))
-                    : row.startNs(middle);
-            if (launched <= t) {
-                low = middle + 1;
-            } else {
-                high = middle;
+                known ? std::min(activity.event(*call).startNs, row.startNs(i)) : row.startNs(i);
+            if (launched > t) {
+                ++later;
+            } else if (known) {
+                ++depth;
             }
         }
-        depth += low - from;
     }
     return depth;
 }

@@ -35,8 +35,9 @@ struct GpuRelations {
 };
 GpuRelations gpuRelations(const TimelineData& data, EventRef event);
 
-/// Launched and not over on the stream of a row at time t, the running one included. Streams work
-/// in order: what was launched by t is a prefix of the row.
+/// Kernels and copies of a stream that were launched (their call had begun) and not over at time t,
+/// the running one included; those without a call on the tape do not count. The slow form of a
+/// Queue chart's curve: O(result · log n).
 std::size_t queueDepth(const TimelineData& data, std::size_t streamRow, std::int64_t t);
 
 /// Time in [begin, end) that a row's events cover. O(log n).

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "viewers/models/count_curve.h"
 #include "viewers/models/event_block.h"
 #include "viewers/models/selection.h"
 #include "viewers/models/tape_snapshot.h"
@@ -78,13 +79,17 @@ struct TimelineGroup {
 
 /// A quantity over time in a group.
 struct TimelineChart {
-    enum class Kind : std::uint8_t { Busy, Memory, Counter };
+    enum class Kind : std::uint8_t { Busy, Queue, Memory, Counter };
     Kind kind = Kind::Counter;
     std::uint32_t group = 0;
     std::string label;
     std::string unit;    ///< counters
     std::string device;  ///< Busy: the same for all charts of a device, whichever process used it
     TimelineRow busy;    ///< Busy: stretches in which the device worked
+    /// Queue: work of a stream that was launched and not over; see queueDepth().
+    CountCurve queue;
+    std::uint32_t lane = 0;     ///< Queue: TimelineRow::lane of the stream
+    std::size_t uncounted = 0;  ///< Queue: work of the stream without a call on the tape
     /// Memory: levels that lie on each other: in use by PyTorch's allocator, its segments, all that
     /// is taken (the first two null without an allocator history). Counter: [0] alone. Step curves
     /// over time in ns.

@@ -50,8 +50,8 @@ void TimelineCanvas::relayout() {
     m_gutter = QFontMetrics(Theme::current().smallFont()).averageCharWidth() *
                    (m_scene.data->groups.empty() ? 15 : 23) +
                16;
-    m_scene.layout =
-        TimelineLayout::of(*m_scene.data, m_painter.style().textHeight(), visible, m_folded);
+    m_scene.layout = TimelineLayout::of(*m_scene.data, m_painter.style().textHeight(), visible,
+                                        m_folded, m_queues);
     const bool needed = m_scene.layout.height > visible;
     m_scroll->setVisible(needed);
     const int barWidth = m_scroll->sizeHint().width();
@@ -99,6 +99,11 @@ void TimelineCanvas::toggleGroup(std::size_t group) {
     if (group >= m_scene.data->groups.size()) return;
     const std::uint64_t key = m_scene.data->groups[group].key;
     if (m_folded.erase(key) == 0) m_folded.insert(key);
+    relayout();
+}
+
+void TimelineCanvas::setQueuesVisible(bool on) {
+    m_queues = on;
     relayout();
 }
 

@@ -53,6 +53,9 @@ public:
     /// Groups start as the data says again: another tape comes.
     void forgetFolded();
     void toggleGroup(std::size_t group);
+    /// Whether streams have their queues below them.
+    bool queuesVisible() const { return m_queues; }
+    void setQueuesVisible(bool on);
     /// Lines of the selection: launch call and device work, operator and call.
     struct Flow {
         EventRef from;
@@ -147,6 +150,7 @@ private:
     int m_gutter = 116;
     bool m_stale = true;  ///< the raster must be painted anew
     bool m_fitAll = true;
+    bool m_queues = true;
     std::optional<EventRef> m_selected;
     std::optional<EventRef> m_hover;
     FoldedGroups m_folded;

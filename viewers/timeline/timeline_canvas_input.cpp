@@ -277,6 +277,9 @@ void TimelineCanvas::keyPressEvent(QKeyEvent* event) {
         case Qt::Key_C:
             foldByKey(shift);
             break;
+        case Qt::Key_Q:
+            setQueuesVisible(!m_queues);
+            break;
         case Qt::Key_Slash:
             emit searchRequested();
             break;
@@ -338,8 +341,12 @@ bool TimelineCanvas::event(QEvent* event) {
         if (const GroupPlace* title = m_scene.layout.groupAt(y))
             text = QString::fromStdString(m_scene.data->groups[title->group].tip);
         const int x = help->pos().x() - rowsArea().left();
-        if (const ChartPlace* chart = m_scene.layout.chartAt(y); chart != nullptr && x >= 0)
-            text = outOfMemoryText(m_scene.data->charts[chart->chart], m_scene.axis, x);
+        if (const ChartPlace* place = m_scene.layout.chartAt(y); place != nullptr && x >= 0) {
+            const TimelineChart& chart = m_scene.data->charts[place->chart];
+            text = chart.kind == TimelineChart::Kind::Queue
+                       ? queueText(chart, m_scene.axis, x)
+                       : outOfMemoryText(chart, m_scene.axis, x);
+        }
         const int row = m_scene.layout.rowAt(y);
         if (text.isEmpty() && help->pos().x() < m_gutter && row >= 0)
             text = QString::fromStdString(

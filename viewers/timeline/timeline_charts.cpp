@@ -52,6 +52,33 @@ void paintBusy(QPainter& p, const TimelineScene& scene, const TimelineRow& row, 
                 Theme::mix(QColor(style.laneBackground()), color, 0.6));
 }
 
+CountCurve::Range queueIn(const TimelineChart& chart, const TimeAxis& axis, int x) {
+    return chart.queue.within({axis.t(x), axis.t(x + 1)});
+}
+
+/// Full colour up to what was always there in a pixel, thinner up to the most.
+void paintQueue(QPainter& p, const TimelineScene& scene, const TimelineChart& chart, QRect area,
+                const TimelineStyle& style) {
+    const std::uint32_t top = chart.queue.within(scene.axis.range()).high;
+    if (top == 0) return;
+    const int room = area.height() - 2;
+    const auto height = [&](std::uint32_t count) {
+        return count == 0
+                   ? 0
+                   : std::max(
+                         1, static_cast<int>(std::lround(static_cast<double>(count) / top * room)));
+    };
+    std::vector<int> high(static_cast<std::size_t>(scene.axis.width)), low(high);
+    for (int x = 0; x < scene.axis.width; ++x) {
+        const CountCurve::Range range = queueIn(chart, scene.axis, x);
+        high[static_cast<std::size_t>(x)] = height(range.high);
+        low[static_cast<std::size_t>(x)] = height(range.low);
+    }
+    const QColor color = Theme::current().series(2), ground(style.laneBackground());
+    fillColumns(p, high, area.bottom() + 1, Theme::mix(ground, color, 0.4));
+    fillColumns(p, low, area.bottom() + 1, Theme::mix(ground, color, 0.7));
+}
+
 void paintCurves(QPainter& p, const TimelineScene& scene, const TimelineChart& chart, QRect area,
                  const TimelineStyle& style) {
     const bool memory = chart.kind == TimelineChart::Kind::Memory;
@@ -121,7 +148,22 @@ void paintOutOfMemory(QPainter& p, const TimelineScene& scene, const TimelineCha
     }
 }
 
+QString counted(std::uint32_t n) { return format::exactCount(n); }
+
 }  // namespace
+
+QString queueText(const TimelineChart& chart, const TimeAxis& axis, int x) {
+    if (chart.kind != TimelineChart::Kind::Queue) return {};
+    const CountCurve::Range here = queueIn(chart, axis, x);
+    QString text = here.low == here.high
+                       ? tr("queue: %1 launched and not over").arg(counted(here.high))
+                       : tr("queue: %1 to %2 launched and not over")
+                             .arg(counted(here.low), counted(here.high));
+    if (chart.uncounted > 0)
+        text += tr("\nnot counted: %1 in this stream without a launch call on the tape")
+                    .arg(format::exactCount(static_cast<std::int64_t>(chart.uncounted)));
+    return text;
+}
 
 QString outOfMemoryText(const TimelineChart& chart, const TimeAxis& axis, int x) {
     if (!chart.outOfMemory) return {};
@@ -246,6 +288,8 @@ void paintChart(QPainter& p, const TimelineScene& scene, const ChartPlace& place
     p.fillRect(area, QColor(style.laneBackground()));
     if (chart.kind == TimelineChart::Kind::Busy) {
         paintBusy(p, scene, chart.busy, area, style);
+    } else if (chart.kind == TimelineChart::Kind::Queue) {
+        paintQueue(p, scene, chart, area, style);
     } else {
         paintCurves(p, scene, chart, area, style);
         paintOutOfMemory(p, scene, chart, area);
@@ -260,6 +304,8 @@ QString chartSummary(const TimelineData& data, const TimelineChart& chart, TimeR
         return format::percent(static_cast<double>(coveredNs(chart.busy, inside)) /
                                static_cast<double>(inside.lengthNs()));
     }
+    if (chart.kind == TimelineChart::Kind::Queue)
+        return tr("max %1").arg(counted(chart.queue.within(shown).high));
     double peak = 0;
     for (const ScalarSeriesPtr& curve : chart.curves)
         if (curve) peak = std::max(peak, stepPeak(*curve, shown));
@@ -277,6 +323,8 @@ QStringList chartValues(const TimelineChart& chart, std::int64_t t, double nsPer
                             static_cast<double>(around.lengthNs())));
         return lines;
     }
+    if (chart.kind == TimelineChart::Kind::Queue)
+        return {tr("here %1").arg(counted(chart.queue.at(t)))};
     if (chart.kind == TimelineChart::Kind::Counter) {
         const double now = stepAt(*chart.curves[0], t);
         if (std::isfinite(now)) lines << tr("here %1").arg(quantity(now, chart.unit));

@@ -33,17 +33,20 @@ double stepPeak(const ScalarSeries& curve, TimeRange range);
 /// Adds the part of each pixel that a row's events cover. share: one a pixel of the axis.
 void addBusyShare(std::vector<double>& share, const TimelineRow& row, const TimeAxis& axis);
 
-/// Charts of devices: busy time as a share of each pixel, memory as bands on each other, sampled
-/// counters as step curves.
+/// Charts of devices: busy time as a share of each pixel, queues with each pixel's extremes, memory
+/// as bands on each other, sampled counters as step curves.
 void paintChart(QPainter& painter, const TimelineScene& scene, const ChartPlace& place,
                 const TimelineStyle& style);
 /// When the devices of a process worked, for the line that is left of it when it is folded.
 void paintFolded(QPainter& painter, const TimelineScene& scene, std::size_t process, QRect area,
                  const TimelineStyle& style);
-/// What the visible part comes to: "83 % busy", "peak 12.4 GB".
+/// What the visible part comes to: "83 %", "max 12", "peak 12.4 GB".
 QString chartSummary(const TimelineData& data, const TimelineChart& chart, TimeRange shown);
 /// Values at a time, a line each; empty where there are none.
 QStringList chartValues(const TimelineChart& chart, std::int64_t t, double nsPerPx);
+
+/// Of a Queue, what the pixel at x shows in a sentence; else empty.
+QString queueText(const TimelineChart& chart, const TimeAxis& axis, int x);
 
 /// When PyTorch ran out of memory, if that was within a few pixels of x: what was asked for, where,
 /// how much was free; else empty.

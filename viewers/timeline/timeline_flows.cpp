@@ -171,7 +171,7 @@ void TimelineCanvas::paintChartNames(QPainter& p) const {
              theme.color(Theme::Text), theme.smallFont());
         if (chart.kind != TimelineChart::Kind::Memory) {
             at.translate(0, line);
-            if (t)
+            if (t && place.height >= 2 * line)
                 text(chartValues(chart, *t, m_scene.axis.nsPerPx).value(0), Qt::AlignRight,
                      theme.color(Theme::Text), theme.smallFont());
             continue;

@@ -94,21 +94,38 @@ constexpr int kGap = 2, kLaneGap = 8;
 constexpr int kMostRoom = 18;   // pixels that a stream's row may have besides its text
 constexpr int kEngineRoom = 6;  // rows of operators take it twice
 
-/// Everything below a group's title: busy time, rows, then the other charts.
+struct Room {
+    int textHeight = 0;
+    int roomy = 0;  ///< pixels that each row may have besides its text
+    bool queues = true;
+};
+
+/// Everything below a group's title: busy time, rows with their queues, then the other charts.
 int stackGroup(TimelineLayout& layout, const TimelineData& data, std::size_t group,
-               std::size_t& row, int y, int textHeight, int roomy, bool shown) {
+               std::size_t& row, int y, const Room& room, bool shown) {
+    const int textHeight = room.textHeight, roomy = room.roomy;
     const auto [firstChart, lastChart] = std::ranges::equal_range(
         data.charts, static_cast<std::uint32_t>(group), {}, &TimelineChart::group);
+    const auto place = [&](auto chart, int height) {
+        layout.charts.push_back({static_cast<std::size_t>(chart - data.charts.begin()), y, height});
+        y += height + kGap + 2;
+    };
     const auto charts = [&](bool busy) {
         for (auto at = firstChart; at != lastChart; ++at) {
-            const TimelineChart& chart = *at;
-            const auto c = static_cast<std::size_t>(at - data.charts.begin());
-            if ((chart.kind == TimelineChart::Kind::Busy) != busy || !shown) continue;
-            const int lines = chart.kind == TimelineChart::Kind::Memory ? 4 : 2;
-            const int height = lines * textHeight + 2 + 2 * roomy;  // curves gain most by room
-            layout.charts.push_back({c, y, height});
-            y += height + kGap + 2;
+            if ((at->kind == TimelineChart::Kind::Busy) != busy || !shown ||
+                at->kind == TimelineChart::Kind::Queue)
+                continue;
+            const int lines = at->kind == TimelineChart::Kind::Memory ? 4 : 2;
+            place(at, lines * textHeight + 2 + 2 * roomy);  // curves gain most by room
         }
+    };
+    // They come in the order of their streams.
+    auto queue = firstChart;
+    const auto queueOf = [&](std::uint32_t lane) {
+        while (queue != lastChart && queue->kind != TimelineChart::Kind::Queue) ++queue;
+        if (queue == lastChart || queue->lane != lane) return;
+        y -= kGap;  // nearer to its stream than to the next
+        place(queue++, textHeight + 2 + roomy);
     };
     charts(true);
     for (; row < data.rows.size() && data.rows[row].group == group; ++row) {
@@ -120,13 +137,16 @@ int stackGroup(TimelineLayout& layout, const TimelineData& data, std::size_t gro
                           data.rows[row + 1].kind != data.rows[row].kind ||
                           data.rows[row + 1].lane != data.rows[row].lane;
         y += height + (last ? kGap + 2 : 1);
+        if (last && room.queues && data.rows[row].kind == RowKind::Stream)
+            queueOf(data.rows[row].lane);
     }
     charts(false);
     return y;
 }
 
 int stackGroups(TimelineLayout& layout, const TimelineData& data, std::size_t row, int y,
-                int textHeight, int roomy, const FoldedGroups& folded) {
+                const Room& room, const FoldedGroups& folded) {
+    const int textHeight = room.textHeight;
     const auto isFolded = [&](int group) {
         return group >= 0 && folded.contains(data.groups[static_cast<std::size_t>(group)].key);
     };
@@ -139,13 +159,13 @@ int stackGroups(TimelineLayout& layout, const TimelineData& data, std::size_t ro
             layout.groups.push_back({g, y, textHeight + 4, group.parent < 0 ? 0 : 1, shut});
             y += textHeight + 6;
         }
-        y = stackGroup(layout, data, g, row, y, textHeight, roomy, !hidden && !shut);
+        y = stackGroup(layout, data, g, row, y, room, !hidden && !shut);
     }
     return y;
 }
 
-TimelineLayout stacked(const TimelineData& data, int textHeight, int roomy,
-                       const FoldedGroups& folded) {
+TimelineLayout stacked(const TimelineData& data, const Room& space, const FoldedGroups& folded) {
+    const int textHeight = space.textHeight;
     TimelineLayout layout;
     int y = 4;
     std::size_t r = 0;
@@ -156,14 +176,14 @@ TimelineLayout stacked(const TimelineData& data, int textHeight, int roomy,
             layout.lanes.push_back({row.lane, y, 0});
             y += textHeight + 4;
         }
-        const int room = std::min(roomy, kEngineRoom);
+        const int room = std::min(space.roomy, kEngineRoom);
         const int height = textHeight + (row.kind == RowKind::Operator ? 6 + 2 * room : 2 + room);
         layout.rows.push_back({r, y, height});
         y += height +
              (r + 1 < data.rows.size() && data.rows[r + 1].kind != row.kind ? kGap + 2 : kGap);
         layout.lanes.back().height = y - layout.lanes.back().y;
     }
-    y = stackGroups(layout, data, r, y, textHeight, roomy, folded);
+    y = stackGroups(layout, data, r, y, space, folded);
     if (data.allocated) {
         y += kLaneGap;
         layout.memoryY = y;
@@ -177,10 +197,10 @@ TimelineLayout stacked(const TimelineData& data, int textHeight, int roomy,
 }  // namespace
 
 TimelineLayout TimelineLayout::of(const TimelineData& data, int textHeight, int available,
-                                  const FoldedGroups& folded) {
+                                  const FoldedGroups& folded, bool queues) {
     TimelineLayout layout;
     for (int roomy = kMostRoom; roomy >= 0; roomy -= 3) {
-        layout = stacked(data, textHeight, roomy, folded);
+        layout = stacked(data, {textHeight, roomy, queues}, folded);
         if (layout.height + kMinMemory / 2 <= available) break;
     }
     if (layout.memoryY < 0) return layout;

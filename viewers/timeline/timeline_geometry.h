@@ -64,9 +64,9 @@ struct TimelineLayout {
     int memoryHeight = 0;
     int height = 0;  ///< of everything
 
-    /// Rows and the memory lane are taller where the area has room.
+    /// Rows and the memory lane are taller where the area has room. queues: streams have theirs.
     static TimelineLayout of(const TimelineData& data, int textHeight, int available,
-                             const FoldedGroups& folded = {});
+                             const FoldedGroups& folded = {}, bool queues = true);
     /// Index into rows of the row at y; −1: none.
     int rowAt(int y) const;
     /// The place of a row of the data; null: its group is folded.

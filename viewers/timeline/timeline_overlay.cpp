@@ -262,6 +262,7 @@ void TimelineCanvas::paintHelp(QPainter& p) const {
         {QStringLiteral("[ ]"),
          tr("from a kernel back to its launch, from a launch to its kernels")},
         {QStringLiteral("C"), tr("fold or unfold the group; Shift+C all processes")},
+        {QStringLiteral("Q"), tr("show or hide the queues of the streams")},
         {QStringLiteral("/"), tr("search by name; Enter or N next, Shift back")},
         {QStringLiteral("Esc"), tr("select nothing")},
         {QStringLiteral("?"), tr("this help")}};

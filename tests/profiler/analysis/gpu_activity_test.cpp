@@ -51,6 +51,16 @@ TEST(GpuActivity, AKernelFindsItsCallWhicheverCameFirst) {
     EXPECT_EQ(builder.doubts(), GpuDoubts());
 }
 
+TEST(GpuActivity, ACallWithATimeIsTheLaunchRatherThanOneWithout) {
+    GpuActivityBuilder builder;
+    GpuEvent timeless = event(GpuEventKind::RuntimeApi, 0, 0, 7);
+    timeless.flags = storage::kGpuNoTime;
+    builder.append({timeless, event(GpuEventKind::Kernel, 500, 100, 7)});
+    EXPECT_EQ(builder.launchOf(1), 0U);
+    builder.append({event(GpuEventKind::DriverApi, 105, 10, 7)});
+    EXPECT_EQ(builder.launchOf(1), 2U);
+}
+
 TEST(GpuActivity, TheOutermostCallIsTheLaunch) {
     GpuActivityBuilder builder;
     builder.append({event(GpuEventKind::DriverApi, 105, 10, 7),

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the lanes of a stream show besides its work.
+#include "support/gpu_timeline_fixture.h"
+#include "viewers/models/gpu_relations.h"
+
+#include <algorithm>
+#include <array>
+#include <gtest/gtest.h>
+#include <map>
+#include <random>
+
+namespace tapescope::viewers {
+namespace {
+
+using storage::GpuEvent;
+using storage::GpuEventKind;
+using test::gpuCall;
+using test::gpuKernel;
+
+class GpuLanes : public test::GpuTimelineFixture {};
+
+/// The queue below a stream's rows; null: it has none.
+const TimelineChart* queueOf(const TimelineData& data, std::size_t row) {
+    for (const TimelineChart& chart : data.charts)
+        if (chart.kind == TimelineChart::Kind::Queue && chart.lane == data.rows[row].lane)
+            return &chart;
+    return nullptr;
+}
+
+TEST_F(GpuLanes, AStreamsQueueCountsWhatWasLaunchedAndIsNotOver) {
+    const auto data =
+        build({gpuCall(1, 100, 10, 1), gpuCall(1, 120, 10, 2), gpuCall(1, 135, 90, 3),
+               gpuKernel(2, 150, 50, 1), gpuKernel(3, 200, 10, 2), gpuKernel(3, 210, 10, 3),
+               // Alone in its stream: one launch is no queue.
+               gpuCall(1, 140, 5, 4), gpuKernel(2, 150, 50, 4, 8),
+               // Not launched on the tape: not counted, but said.
+               gpuKernel(2, 155, 30, 99)});
+    const std::size_t stream = find(*data, "gemm").row;
+    const TimelineChart* queue = queueOf(*data, stream);
+    ASSERT_NE(queue, nullptr);
+    EXPECT_EQ(queue->label, "queue");
+    EXPECT_EQ(queue->uncounted, 1U);
+    for (const auto& [t, depth] : std::vector<std::pair<std::int64_t, std::size_t>>{{99, 0},
+                                                                                    {100, 1},
+                                                                                    {130, 2},
+                                                                                    {140, 3},
+                                                                                    {160, 3},
+                                                                                    {199, 3},
+                                                                                    {200, 2},
+                                                                                    {215, 1},
+                                                                                    {220, 0}}) {
+        EXPECT_EQ(queue->queue.at(t), depth) << t;
+        EXPECT_EQ(queueDepth(*data, stream, t), depth) << t;
+    }
+    EXPECT_EQ(std::ranges::count(data->charts, TimelineChart::Kind::Queue, &TimelineChart::kind),
+              1);
+}
+
+TEST_F(GpuLanes, KernelsOfAGraphWaitFromItsLaunchOn) {
+    std::vector<GpuEvent> events{gpuCall(1, 100, 30, 5), gpuCall(1, 5'000, 30, 6)};
+    for (std::int64_t i = 0; i < 40; ++i) events.push_back(gpuKernel(2, 1000 + i * 10, 8, 5));
+    events.push_back(gpuKernel(2, 6'000, 8, 6));
+    const auto data = build(events);
+    const TimelineChart* queue = queueOf(*data, find(*data, "gemm").row);
+    ASSERT_NE(queue, nullptr);
+    EXPECT_EQ(queue->queue.at(99), 0U);
+    EXPECT_EQ(queue->queue.at(100), 40U);
+    EXPECT_EQ(queue->queue.at(1'009), 39U) << "the first is over";
+    EXPECT_EQ(queue->queue.at(1'397), 1U);
+    EXPECT_EQ(queue->queue.at(1'398), 0U);
+    EXPECT_EQ(queue->queue.at(5'500), 1U);
+}
+
+TEST_F(GpuLanes, QueuesAgreeWithQueueDepthHoweverTheEventsCome) {
+    std::mt19937 random(21);
+    std::vector<GpuEvent> events;
+    std::array<std::int64_t, 2> free{0, 0};
+    std::map<std::uint32_t, std::vector<std::pair<std::int64_t, std::int64_t>>> counted;
+    std::int64_t host = 1'000;
+    for (std::uint32_t i = 1; i <= 6'000; ++i) {
+        const std::uint32_t stream = i % 5 == 0 ? 13 : 7;
+        std::int64_t& device = free[i % 5 == 0 ? 1 : 0];
+        host += 20 + static_cast<std::int64_t>(random() % 60);
+        if (random() % 50 == 0) host = std::max(host, device);  // the host waits
+        const bool known = i % 17 != 0;
+        if (known) events.push_back(gpuCall(1, host, 15, i));
+        if (known && i % 4 == 0) {
+            events.push_back(gpuCall(7, host + 3, 5, i));
+            events.back().kind = GpuEventKind::DriverApi;
+        }
+        for (std::uint32_t k = 0; k < (i % 40 == 0 ? 6U : 1U); ++k) {
+            const std::int64_t start = std::max(host + 8, device + 2);
+            const auto ns = static_cast<std::int64_t>(5 + random() % 90);
+            events.push_back(gpuKernel(2, start, ns, i, stream));
+            device = start + ns;
+            if (known) counted[stream].emplace_back(host, device);
+        }
+    }
+    for (std::size_t at = 0; at + 400 < events.size(); at += 200)
+        std::shuffle(events.begin() + static_cast<std::ptrdiff_t>(at),
+                     events.begin() + static_cast<std::ptrdiff_t>(at + 400), random);
+    TimelinePtr data;
+    for (std::size_t at = 0; at < events.size(); at += 333) {
+        const auto end = std::min(events.size(), at + 333);
+        data = build({events.begin() + static_cast<std::ptrdiff_t>(at),
+                      events.begin() + static_cast<std::ptrdiff_t>(end)});
+    }
+    std::size_t streams = 0;
+    for (std::size_t r = 0; r < data->rows.size(); ++r) {
+        const TimelineChart* queue = queueOf(*data, r);
+        if (queue == nullptr || data->rows[r].depth != 0) continue;
+        ++streams;
+        const auto& spans = counted.at(data->rows[r].label == "stream 7" ? 7 : 13);
+        for (std::size_t i = 0; i < spans.size(); i += 13)
+            for (const std::int64_t t :
+                 {spans[i].first - 1, spans[i].first, spans[i].second - 1, spans[i].second}) {
+                const auto expected = std::ranges::count_if(
+                    spans, [t](const auto& s) { return s.first <= t && t < s.second; });
+                ASSERT_EQ(queue->queue.at(t), expected) << t;
+                ASSERT_EQ(queueDepth(*data, r, t), static_cast<std::size_t>(expected)) << t;
+            }
+    }
+    EXPECT_EQ(streams, 2U);
+}
+
+}  // namespace
+}  // namespace tapescope::viewers
