@@ -11,6 +11,12 @@ using storage::GpuEventKind;
 
 constexpr std::size_t kSearched = 64;  // calls of one correlation id that are looked at
 
+/// Ids of more than 32 bits may share a key: whoever looks one up compares them.
+std::uint64_t nvtxKey(const GpuEvent& e) {
+    return static_cast<std::uint64_t>(e.process) << 32U |
+           static_cast<std::uint32_t>(storage::nvtxId(e));
+}
+
 auto startsOf(const std::vector<OrdinalIndex::Entry>& run, std::uint64_t key) {
     return std::lower_bound(run.begin(), run.end(), OrdinalIndex::Entry(key, 0));
 }
@@ -113,6 +119,24 @@ std::vector<GpuOrdinal> GpuActivity::callsOf(std::uint64_t engineOpId, std::size
     return calls;
 }
 
+std::optional<GpuOrdinal> GpuActivity::sameNvtxId(GpuOrdinal i, bool data) const {
+    const GpuEvent& e = event(i);
+    for (const GpuOrdinal other : m_nvtx.find(nvtxKey(e), kSearched)) {
+        const GpuEvent& o = event(other);
+        if ((o.kind == GpuEventKind::NvtxData) == data && o.process == e.process &&
+            storage::nvtxId(o) == storage::nvtxId(e))
+            return other;
+    }
+    return std::nullopt;
+}
+
+std::optional<GpuOrdinal> GpuActivity::nvtxDataOf(GpuOrdinal range) const {
+    return sameNvtxId(range, true);
+}
+std::optional<GpuOrdinal> GpuActivity::nvtxRangeOf(GpuOrdinal data) const {
+    return sameNvtxId(data, false);
+}
+
 GpuOrdinal GpuActivityBuilder::store(const GpuEvent& event) {
     GpuActivity& a = m_activity;
     if (a.m_size % GpuActivity::kChunk == 0) {
@@ -142,7 +166,7 @@ std::optional<GpuSpan> GpuActivityBuilder::place(std::int64_t beginNs, std::int6
 
 std::vector<GpuSpan> GpuActivityBuilder::append(const std::vector<GpuEvent>& events) {
     std::vector<GpuSpan> spans;
-    std::vector<OrdinalIndex::Entry> calls, work, externals, engineOps;
+    std::vector<OrdinalIndex::Entry> calls, work, externals, engineOps, nvtx;
     if (m_open && m_shared) {  // a snapshot has it too: it may not change any more
         m_open = std::make_shared<std::vector<GpuEvent>>(*m_open);
         m_activity.m_chunks.back() = m_open;
@@ -166,6 +190,9 @@ std::vector<GpuSpan> GpuActivityBuilder::append(const std::vector<GpuEvent>& eve
                     engineOps.emplace_back(storage::externalId(e), i);
             }
         }
+        if (e.kind == GpuEventKind::NvtxPush || e.kind == GpuEventKind::NvtxMark ||
+            e.kind == GpuEventKind::NvtxData)
+            nvtx.emplace_back(nvtxKey(e), i);
         switch (e.kind) {
             case GpuEventKind::NvtxPush:
             case GpuEventKind::NvtxPop: {
@@ -239,6 +266,7 @@ std::vector<GpuSpan> GpuActivityBuilder::append(const std::vector<GpuEvent>& eve
     m_activity.m_work.add(std::move(work));
     m_activity.m_externals.add(std::move(externals));
     m_activity.m_engineOps.add(std::move(engineOps));
+    m_activity.m_nvtx.add(std::move(nvtx));
     return spans;
 }
 

@@ -60,15 +60,20 @@ public:
     std::optional<Operator> operatorOf(GpuOrdinal i) const;
     /// Calls that an engine operator made, in order of reading; at most `limit`.
     std::vector<GpuOrdinal> callsOf(std::uint64_t engineOpId, std::size_t limit) const;
+    /// What was said of an NVTX range (its push) or mark; and of which of them something was said.
+    std::optional<GpuOrdinal> nvtxDataOf(GpuOrdinal range) const;
+    std::optional<GpuOrdinal> nvtxRangeOf(GpuOrdinal data) const;
 
 private:
     friend class GpuActivityBuilder;
+    std::optional<GpuOrdinal> sameNvtxId(GpuOrdinal i, bool data) const;
     std::vector<std::shared_ptr<const std::vector<storage::GpuEvent>>> m_chunks;
     std::size_t m_size = 0;
     OrdinalIndex m_calls;      ///< by process and correlation
     OrdinalIndex m_work;       ///< device work and waits, the same
     OrdinalIndex m_externals;  ///< the same
     OrdinalIndex m_engineOps;  ///< ExternalId events by engine operator id
+    OrdinalIndex m_nvtx;       ///< pushes, marks and data by process and id
 };
 
 /// Something with a place on the time axis.

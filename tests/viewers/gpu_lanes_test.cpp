@@ -16,6 +16,8 @@ using storage::GpuEvent;
 using storage::GpuEventKind;
 using test::gpuCall;
 using test::gpuKernel;
+using test::nvtx;
+using test::nvtxData;
 
 class GpuLanes : public test::GpuTimelineFixture {};
 
@@ -121,6 +123,54 @@ TEST_F(GpuLanes, QueuesAgreeWithQueueDepthHoweverTheEventsCome) {
             }
     }
     EXPECT_EQ(streams, 2U);
+}
+
+TEST_F(GpuLanes, RangesKnowTheirColourWhicheverCameFirst) {
+    const auto colours = [](const TimelineData& data) {
+        std::map<std::int64_t, std::uint32_t> out;  // start -> colour
+        for (const TimelineRow& row : data.rows)
+            for (std::size_t i = 0; i < row.size(); ++i)
+                out[row.startNs(i)] =
+                    data.gpu->label(row.block(i).name[TimelineRow::indexInBlock(i)])->colour;
+        return out;
+    };
+    GpuEvent other = nvtxData(3, 0xFFAABBCC);
+    other.process = 2;
+    auto data =
+        build({nvtxData(1, 0xFF112233), nvtx(GpuEventKind::NvtxPush, 4, 1, 10),
+               nvtx(GpuEventKind::NvtxPop, 0, 1, 90), nvtx(GpuEventKind::NvtxPush, 4, 2, 20),
+               nvtx(GpuEventKind::NvtxPop, 0, 2, 80), nvtx(GpuEventKind::NvtxPush, 4, 3, 30),
+               nvtx(GpuEventKind::NvtxPop, 0, 3, 40), nvtx(GpuEventKind::NvtxMark, 5, 4, 50),
+               nvtxData(4, 0x40FFFFFF), other, nvtxData(3, 0, 7)});
+    using Colours = std::map<std::int64_t, std::uint32_t>;
+    EXPECT_EQ(colours(*data), (Colours{{10, 0xFF112233}, {20, 0}, {30, 0}, {50, 0x40FFFFFF}}));
+    data = build({nvtxData(2, 0xFF445566)});
+    EXPECT_EQ(colours(*data),
+              (Colours{{10, 0xFF112233}, {20, 0xFF445566}, {30, 0}, {50, 0x40FFFFFF}}))
+        << "said after it was drawn";
+    EXPECT_EQ(data->events, 4U);
+    EXPECT_EQ(data->title(*findGpu(*data, 3)), "forward");
+}
+
+TEST_F(GpuLanes, AColourThatComesLateReachesItsRangeAmongMany) {
+    std::vector<GpuEvent> events;
+    for (std::uint32_t i = 1; i <= 40'000; ++i) {  // three blocks
+        events.push_back(nvtx(GpuEventKind::NvtxPush, 4, i, i * 100));
+        events.push_back(nvtx(GpuEventKind::NvtxPop, 0, i, i * 100 + 60));
+    }
+    const auto before = build(events);
+    const auto after = build({nvtxData(20'000, 0xFF010203)});
+    ASSERT_EQ(after->rows.size(), 1U);
+    ASSERT_EQ(after->rows[0].size(), 40'000U);
+    std::size_t coloured = 0;
+    for (std::size_t i = 0; i < after->rows[0].size(); ++i) {
+        const std::uint32_t colour = after->gpu->label(after->nameId({0, i}))->colour;
+        ASSERT_EQ(colour, i == 19'999 ? 0xFF010203U : 0U) << i;
+        coloured += colour != 0 ? 1 : 0;
+        ASSERT_EQ(before->gpu->label(before->nameId({0, i}))->colour, 0U);
+    }
+    EXPECT_EQ(coloured, 1U);
+    EXPECT_EQ(after->rows[0].blocks[0], before->rows[0].blocks[0]) << "shared";
 }
 
 }  // namespace

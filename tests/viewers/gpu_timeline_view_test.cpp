@@ -25,6 +25,8 @@
 #include <QToolButton>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <gtest/gtest.h>
 
 namespace tapescope::viewers {
@@ -93,6 +95,69 @@ TEST_F(GpuTimelineView, AKernelSaysWhereItCameFromAndWhatItTook) {
     EXPECT_TRUE(
         field(elementwise, QStringLiteral("Full name"))
             .startsWith(QStringLiteral("void at::native::vectorized_elementwise_kernel<4,")));
+}
+
+TEST_F(GpuTimelineView, ARangeSaysWhatNvtxSaidOfIt) {
+    open();
+    const EventRef backward = first(RowKind::Nvtx, "backward");
+    EXPECT_EQ(field(backward, QStringLiteral("Category")), "2");
+    EXPECT_EQ(field(backward, QStringLiteral("Colour")), "#8a1c3b");
+    EXPECT_EQ(field(backward, QStringLiteral("Payload")), "") << "step 0: none";
+    EXPECT_EQ(field({backward.row, backward.index + 4}, QStringLiteral("Payload")), "1");
+    EXPECT_EQ(field(first(RowKind::Nvtx, "step 0"), QStringLiteral("Category")), "");
+}
+
+/// WCAG's contrast, by its definition.
+double contrast(const QColor& a, const QColor& b) {
+    const auto luminance = [](const QColor& c) {
+        const auto linear = [](double v) {
+            return v <= 0.03928 ? v / 12.92 : std::pow((v + 0.055) / 1.055, 2.4);
+        };
+        return 0.2126 * linear(c.redF()) + 0.7152 * linear(c.greenF()) + 0.0722 * linear(c.blueF());
+    };
+    const double x = luminance(a), y = luminance(b);
+    return (std::max(x, y) + 0.05) / (std::min(x, y) + 0.05);
+}
+
+TEST_F(GpuTimelineView, RangesHaveTheirOwnColourAndALegibleName) {
+    const auto fill = [](std::uint32_t argb) {
+        auto labels = std::make_shared<std::vector<GpuLabel>>(1);
+        labels->front().kind = storage::GpuEventKind::NvtxPush;
+        labels->front().colour = argb;
+        auto gpu = std::make_shared<GpuView>();
+        gpu->labels = labels;
+        TimelineData data;
+        data.gpu = gpu;
+        EventBlock block;
+        block.push(0, 100, 0, 0);
+        TimelineRow row;
+        row.kind = RowKind::Nvtx;
+        TimelineStyle style;
+        style.rebuild();
+        return QColor(style.fill(data, row, block, 0));
+    };
+    const Theme::Mode before = Theme::current().mode();
+    for (const Theme::Mode mode : {Theme::Mode::Light, Theme::Mode::Dark}) {
+        Theme::current().apply(mode);
+        const QColor lane = Theme::current().color(Theme::Field);
+        EXPECT_EQ(fill(0xFF2E9E5B), QColor(0x2E, 0x9E, 0x5B));
+        EXPECT_EQ(fill(0x002E9E5B), QColor(0x2E, 0x9E, 0x5B)) << "alpha was not thought of";
+        const QColor half = fill(0x80FF0000);
+        EXPECT_NEAR(half.red(), (lane.red() + 255) / 2, 2);
+        EXPECT_NEAR(half.green(), lane.green() / 2, 2);
+        EXPECT_NEAR(half.blue(), lane.blue() / 2, 2);
+        for (const std::uint32_t argb :
+             {0xFF000000U, 0xFFFFFFFFU, 0xFFFFFF00U, 0xFF0000FFU, 0xFF808080U, 0x01FFFFFFU,
+              0x20000000U, 0x40FF00FFU, 0xFF767676U, lane.rgb()}) {
+            const QColor box = fill(argb);
+            EXPECT_GE(contrast(box, Theme::textOn(box)), 4.0) << std::hex << argb;
+            const int apart =
+                std::max({std::abs(box.red() - lane.red()), std::abs(box.green() - lane.green()),
+                          std::abs(box.blue() - lane.blue())});
+            EXPECT_GE(apart, 30) << std::hex << argb << " looks like an empty lane";
+        }
+    }
+    Theme::current().apply(before);
 }
 
 TEST_F(GpuTimelineView, ASelectionDrawsItsLinesAndBracketsFollowThem) {

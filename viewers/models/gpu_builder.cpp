@@ -128,7 +128,28 @@ void GpuBuilder::setText(GpuLabel& label, const std::string& name) const {
     if (label.kind == GpuEventKind::Kernel) label.family = profiler::kernelFamily(label.full);
 }
 
-std::uint32_t GpuBuilder::labelOf(const GpuEvent& e, const Structure& structure) {
+std::uint32_t GpuBuilder::colourOf(profiler::GpuOrdinal range) const {
+    const GpuEventKind kind = m_activity.event(range).kind;
+    if (kind != GpuEventKind::NvtxPush && kind != GpuEventKind::NvtxMark) return 0;
+    const auto data = m_activity.activity().nvtxDataOf(range);
+    return data ? storage::nvtxColour(m_activity.event(*data)) : 0;
+}
+
+void GpuBuilder::colourLate(profiler::GpuOrdinal first, const Structure& structure) {
+    for (profiler::GpuOrdinal i = first; i < m_activity.activity().size(); ++i) {
+        const GpuEvent& data = m_activity.event(i);
+        if (data.kind != GpuEventKind::NvtxData || storage::nvtxColour(data) == 0) continue;
+        const auto range = m_activity.activity().nvtxRangeOf(i);
+        if (!range || *range >= first) continue;  // its colour was known as it came
+        const GpuEvent& e = m_activity.event(*range);
+        if (const auto lane = m_lanes.find(gpuLaneKey(e)); lane != m_lanes.end())
+            lane->second.relabel(std::max<std::int64_t>(0, e.startNs), *range,
+                                 labelOf(e, structure, colourOf(*range)));
+    }
+}
+
+std::uint32_t GpuBuilder::labelOf(const GpuEvent& e, const Structure& structure,
+                                  std::uint32_t colour) {
     const bool named = e.kind == GpuEventKind::Kernel || e.kind == GpuEventKind::NvtxPush ||
                        e.kind == GpuEventKind::NvtxMark || e.kind == GpuEventKind::RuntimeApi ||
                        e.kind == GpuEventKind::DriverApi;
@@ -137,12 +158,15 @@ std::uint32_t GpuBuilder::labelOf(const GpuEvent& e, const Structure& structure)
     if (e.kind == GpuEventKind::Memset) sub = 0;
     const bool byCallId = named && e.name == 0 && rowKindOf(e.kind) == RowKind::Api;
     if (byCallId) sub = std::uint64_t{1} << 32U | storage::apiCallId(e);
-    const std::uint64_t key = static_cast<std::uint64_t>(e.kind) << 40U | sub;
+    const LabelKey key{static_cast<std::uint64_t>(e.kind) << 40U | sub, colour};
     if (const auto found = m_labelIds.find(key); found != m_labelIds.end()) return found->second;
+    // A rainbow may not take the kernels' names.
+    if (colour != 0 && m_labels.size() >= kMaxLabels / 2) return labelOf(e, structure);
     if (m_labels.size() >= kMaxLabels) return 0;
 
     GpuLabel label;
     label.kind = e.kind;
+    label.colour = colour;
     const auto id = static_cast<std::uint32_t>(m_labels.size());
     switch (e.kind) {
         case GpuEventKind::Memcpy:
@@ -244,7 +268,7 @@ std::int64_t GpuBuilder::unplaced() const {
 }
 
 void GpuBuilder::append(const std::vector<GpuEvent>& events, const Structure& structure) {
-    if (m_labels.empty()) m_labels.push_back({"…", "names above the limit", {}, {}});
+    if (m_labels.empty()) m_labels.push_back({"…", "names above the limit", {}, {}, 0});
     resolveNames(structure);
     m_events += events.size();
     const auto first = static_cast<profiler::GpuOrdinal>(m_activity.activity().size());
@@ -253,7 +277,8 @@ void GpuBuilder::append(const std::vector<GpuEvent>& events, const Structure& st
         // An instant is a nanosecond long, or it could not be seen or hit.
         const std::int64_t ns = std::max<std::int64_t>(1, span.durationNs);
         const GpuLaneKey key = laneOf(e, span.event);
-        const GpuRows::Item item{span.startNs, ns, labelOf(e, structure), span.event};
+        const GpuRows::Item item{span.startNs, ns, labelOf(e, structure, colourOf(span.event)),
+                                 span.event};
         if (key.kind == RowKind::Wait && key.thread == 0) {
             m_waits.push_back(item);
         } else {
@@ -266,6 +291,7 @@ void GpuBuilder::append(const std::vector<GpuEvent>& events, const Structure& st
         if (m_busy.contains(device) || m_busy.size() < kMaxDevices)
             m_busy[device].pending.push_back({span.startNs, span.startNs + span.durationNs});
     }
+    colourLate(first, structure);
     for (const auto& launched : m_launches.append(m_activity.activity(), first))
         addLaunched(launched);
     for (const GpuEvent& e : events) {

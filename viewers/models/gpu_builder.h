@@ -87,7 +87,11 @@ private:
         std::size_t work = 0;  ///< counted
     };
 
-    std::uint32_t labelOf(const storage::GpuEvent& event, const Structure& structure);
+    /// colour: what NVTX said, 0 else.
+    std::uint32_t labelOf(const storage::GpuEvent& event, const Structure& structure,
+                          std::uint32_t colour = 0);
+    std::uint32_t colourOf(profiler::GpuOrdinal range) const;
+    void colourLate(profiler::GpuOrdinal first, const Structure& structure);
     std::string nameOf(storage::NameId id, const Structure& structure, std::uint32_t label);
     void resolveNames(const Structure& structure);
     void setText(GpuLabel& label, const std::string& name) const;
@@ -144,7 +148,18 @@ private:
     std::map<std::uint32_t, Samples> m_samples;
     std::vector<GpuLabel> m_labels;
     std::shared_ptr<const std::vector<GpuLabel>> m_publishedLabels;
-    std::unordered_map<std::uint64_t, std::uint32_t> m_labelIds;  ///< by kind and what names it
+    struct LabelKey {
+        std::uint64_t what = 0;  ///< the kind and what names it
+        std::uint32_t colour = 0;
+        friend bool operator==(const LabelKey&, const LabelKey&) = default;
+    };
+    struct LabelHash {
+        std::size_t operator()(const LabelKey& k) const noexcept {
+            return static_cast<std::size_t>((k.what ^ static_cast<std::uint64_t>(k.colour) << 29U) *
+                                            0x9E3779B97F4A7C15ULL);
+        }
+    };
+    std::unordered_map<LabelKey, std::uint32_t, LabelHash> m_labelIds;
     std::vector<std::pair<std::uint32_t, storage::NameId>> m_unnamed;
     std::int64_t m_beginNs = INT64_MAX;
     std::int64_t m_endNs = INT64_MIN;

@@ -65,6 +65,14 @@ bool GpuRows::place(const Item& item) {
 
 std::vector<GpuRows::Item> GpuRows::settle() {
     std::vector<Item> lost;
+    if (!m_relabels.empty()) {
+        takeBack(m_relabelFrom);
+        for (Item& item : m_pending)
+            if (const auto to = m_relabels.find(item.ordinal); to != m_relabels.end())
+                item.label = to->second;
+        m_relabels.clear();
+        m_relabelFrom = INT64_MAX;
+    }
     if (m_pending.empty()) return lost;
     const auto first = std::min_element(m_pending.begin(), m_pending.end(), before);
     if (first->startNs <= m_lastStart) takeBack(first->startNs);

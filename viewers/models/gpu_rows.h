@@ -3,8 +3,10 @@
 
 #include "viewers/models/event_block.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 namespace tapescope::viewers {
@@ -28,6 +30,11 @@ public:
         m_pending.push_back(item);
         ++m_added;
     }
+    /// Another label for an event that was added; the blocks from it on are built anew.
+    void relabel(std::int64_t startNs, std::uint32_t ordinal, std::uint32_t label) {
+        m_relabelFrom = std::min(m_relabelFrom, startNs);
+        m_relabels[ordinal] = label;
+    }
     /// Places what was added. Returns the events that found no row.
     std::vector<Item> settle();
     std::size_t added() const { return m_added; }  ///< ever
@@ -48,6 +55,8 @@ private:
 
     std::vector<Row> m_rows;
     std::vector<Item> m_pending;
+    std::unordered_map<std::uint32_t, std::uint32_t> m_relabels;  ///< ordinal -> label
+    std::int64_t m_relabelFrom = INT64_MAX;
     std::int64_t m_lastStart = INT64_MIN;
     std::size_t m_added = 0;
 };

@@ -18,12 +18,14 @@ namespace tapescope::viewers {
 enum class RowKind : std::uint8_t;
 struct EventBlock;
 
-/// What events of one name are called. All kernels of a name share one, all copies of a direction.
+/// What events of one name are called. All kernels of a name share one, all copies of a direction,
+/// NVTX ranges of one name and colour.
 struct GpuLabel {
     std::string text;  ///< for boxes: "vectorized_elementwise_kernel<CUDAFunctor_add>"
     std::string full;  ///< demangled
     storage::GpuEventKind kind = storage::GpuEventKind::Unknown;
     profiler::KernelFamily family = profiler::KernelFamily::Other;
+    std::uint32_t colour = 0;  ///< NVTX: as the program chose it, 0xAARRGGBB; 0: it did not
 };
 
 /// Which rows an event is in.

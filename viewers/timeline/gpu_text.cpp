@@ -8,6 +8,8 @@
 #include <QCoreApplication>
 #include <QStringList>
 
+#include <bit>
+
 namespace tapescope::viewers {
 namespace {
 
@@ -111,6 +113,39 @@ void originFields(const TimelineData& data, const GpuRelations& r, QList<EventFi
     }
 }
 
+/// CUPTI's kinds of values; 0 and 0 is what it says of none.
+QString payloadText(std::uint64_t bits, std::uint64_t kind) {
+    switch (kind) {
+        case 0:
+            return bits == 0 ? QString() : format::number(std::bit_cast<double>(bits));
+        case 2:
+            return format::percent(std::bit_cast<double>(bits) / 100);
+        case 4:
+            return format::exactCount(std::bit_cast<std::int64_t>(bits));
+        default:
+            break;
+    }
+    return bits == 0 ? QString() : QString::number(bits);
+}
+
+void nvtxFields(const TimelineData& data, EventRef event, const GpuEvent& e,
+                QList<EventField>& fields) {
+    if (const storage::NameId domain = storage::nvtxDomain(e); domain != 0 && data.structure)
+        fields.append({tr("Domain"), QString::fromStdString(data.structure->name(domain)), {}});
+    const auto said = data.gpu->activity.nvtxDataOf(data.gpuOrdinal(event));
+    if (!said) return;
+    const GpuEvent& more = data.gpu->activity.event(*said);
+    // CUPTI tells no names of categories.
+    if (const std::uint32_t category = storage::nvtxCategory(more); category != 0)
+        fields.append({tr("Category"), QString::number(category), {}});
+    if (const QString payload = payloadText(more.u[1], more.u[2]); !payload.isEmpty())
+        fields.append({tr("Payload"), payload, {}});
+    if (const std::uint32_t colour = storage::nvtxColour(more); colour != 0)
+        fields.append({tr("Colour"),
+                       QStringLiteral("#%1").arg(colour & 0xFFFFFFU, 6, 16, QLatin1Char('0')),
+                       QStringLiteral("ARGB %1").arg(colour, 8, 16, QLatin1Char('0'))});
+}
+
 void deviceFields(const TimelineData& data, EventRef event, const GpuEvent& e,
                   QList<EventField>& fields) {
     const GpuRelations r = gpuRelations(data, event);
@@ -192,6 +227,10 @@ QList<EventField> gpuFields(const TimelineData& data, EventRef event) {
         }
         case GpuEventKind::NvtxPush:
             workFields(data, gpuRelations(data, event), fields);
+            nvtxFields(data, event, e, fields);
+            break;
+        case GpuEventKind::NvtxMark:
+            nvtxFields(data, event, e, fields);
             break;
         default:
             break;

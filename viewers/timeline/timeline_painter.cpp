@@ -139,7 +139,7 @@ void TimelinePainter::paintTexts(QPainter& painter, const TimelineScene& scene,
             const int width = metrics.horizontalAdvance(time) + 2;
             if (strip.width + width + 16 > room || row.kind == RowKind::Phase) continue;
             QColor ink = Theme::textOn(QColor(fill));
-            ink.setAlpha(150);
+            ink.setAlpha(row.kind == RowKind::Nvtx ? 190 : 150);  // on any colour
             painter.setPen(ink);
             painter.drawText(QRectF(x1 - 6 - width, top, width, place.height),
                              Qt::AlignRight | Qt::AlignVCenter, time);

@@ -6,6 +6,9 @@
 #include <QFontMetrics>
 #include <QPainter>
 
+#include <algorithm>
+#include <cstdlib>
+
 namespace tapescope::viewers {
 namespace {
 
@@ -61,6 +64,7 @@ void TimelineStyle::rebuild() {
     const Theme& theme = Theme::current();
     m_background = theme.color(Theme::Panel).rgb();
     m_lane = theme.color(Theme::Field).rgb();
+    m_text = theme.color(Theme::Text).rgb();
     for (int s = 0; s < kShades; ++s) {
         const auto shade = static_cast<std::size_t>(s);
         for (std::size_t p = 0; p < m_phase.size(); ++p)
@@ -96,7 +100,19 @@ void TimelineStyle::rebuild() {
     m_strips.clear();
 }
 
+QRgb TimelineStyle::chosen(std::uint32_t argb) const {
+    constexpr int kLeastAlpha = 80, kLeastContrast = 80;
+    // Programs that do not think of alpha leave it 0, and nobody colours what should not be seen.
+    const int alpha = argb >> 24U == 0 ? 255 : std::max(kLeastAlpha, qAlpha(argb));
+    const QRgb color = mix(m_lane, argb, alpha * 256 / 255);
+    const int contrast =
+        std::max({std::abs(qRed(color) - qRed(m_lane)), std::abs(qGreen(color) - qGreen(m_lane)),
+                  std::abs(qBlue(color) - qBlue(m_lane))});
+    return contrast < kLeastContrast ? mix(color, m_text, 64) : color;
+}
+
 QRgb TimelineStyle::gpuFill(const GpuLabel& label, std::uint32_t id) const {
+    if (label.colour != 0) return chosen(label.colour);
     const auto shade = scatter(id) % kShades;
     switch (label.kind) {
         case storage::GpuEventKind::Kernel:

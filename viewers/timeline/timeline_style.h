@@ -42,12 +42,13 @@ public:
     int textHeight() const { return m_textHeight; }
 
 private:
-    QRgb m_background = 0, m_lane = 0;
+    QRgb m_background = 0, m_lane = 0, m_text = 0;
     std::array<std::array<QRgb, kShades>, 6> m_phase{};
     std::array<QRgb, kShades> m_module{};
     std::array<QRgb, kShades> m_backwardNode{};
     std::array<QRgb, 2> m_step{};
     QRgb gpuFill(const GpuLabel& label, std::uint32_t id) const;
+    QRgb chosen(std::uint32_t argb) const;
     std::array<std::array<QRgb, kShades>, profiler::kKernelFamilies> m_family{};
     std::array<QRgb, kShades> m_copy{}, m_memset{}, m_range{}, m_call{}, m_wait{}, m_overhead{};
     QFont m_font;

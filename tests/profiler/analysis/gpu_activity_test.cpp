@@ -61,6 +61,22 @@ TEST(GpuActivity, ACallWithATimeIsTheLaunchRatherThanOneWithout) {
     EXPECT_EQ(builder.launchOf(1), 2U);
 }
 
+TEST(GpuActivity, NvtxDataBelongsToTheRangeOfItsProcessAndId) {
+    GpuActivityBuilder builder;
+    builder.append({range(GpuEventKind::NvtxPush, 5, 100), range(GpuEventKind::NvtxData, 6, 0),
+                    range(GpuEventKind::NvtxData, 5, 0, 2),
+                    range(GpuEventKind::NvtxData, (std::uint64_t{1} << 32U) + 5, 0)});
+    EXPECT_FALSE(builder.activity().nvtxDataOf(0).has_value());
+    builder.append({range(GpuEventKind::NvtxData, 5, 0), range(GpuEventKind::NvtxPop, 5, 200),
+                    range(GpuEventKind::NvtxMark, 6, 120)});
+    const GpuActivity activity = builder.snapshot();
+    EXPECT_EQ(activity.nvtxDataOf(0), 4U);
+    EXPECT_EQ(activity.nvtxRangeOf(4), 0U);
+    EXPECT_EQ(activity.nvtxDataOf(6), 1U) << "data before its mark";
+    EXPECT_FALSE(activity.nvtxRangeOf(2).has_value());
+    EXPECT_FALSE(activity.nvtxRangeOf(3).has_value()) << "equal in its low bits only";
+}
+
 TEST(GpuActivity, TheOutermostCallIsTheLaunch) {
     GpuActivityBuilder builder;
     builder.append({event(GpuEventKind::DriverApi, 105, 10, 7),

@@ -78,6 +78,18 @@ GpuEvent nvtx(GpuEventKind kind, storage::NameId name, std::uint64_t id, std::in
     return e;
 }
 
+GpuEvent nvtxData(std::uint64_t id, std::uint32_t argb, std::uint32_t category,
+                  std::int64_t payload) {
+    GpuEvent e;
+    e.kind = GpuEventKind::NvtxData;
+    e.process = 1;
+    e.flags = storage::kGpuNoTime;
+    e.u = {id, static_cast<std::uint64_t>(payload), payload != 0 ? 4U : 0U};  // CUPTI's int64
+    e.x[0] = argb;
+    e.x[1] = category;
+    return e;
+}
+
 GpuEvent externalId(storage::ExternalKind kind, std::uint64_t id, std::uint32_t correlation) {
     GpuEvent e;
     e.kind = GpuEventKind::ExternalId;
@@ -145,21 +157,22 @@ public:
 
     void step(int number) {
         const std::int64_t begin = m_host;
-        push("step " + std::to_string(number));
-        push("data");
+        constexpr std::array<std::uint32_t, 3> kSteps{0xB07B5EA7, 0, 0xFFF2D98B};
+        push("step " + std::to_string(number), kSteps[static_cast<std::size_t>(number) % 3]);
+        push("data", 0x80E69F00, 3);
         copyIn(8'388'608);
         pop();
-        push("forward");
+        push("forward", 0xFF2E9E5B, 1, number);
         for (const Layer& layer : kForward) launch(layer, storage::Phase::Forward);
         if (m_options.longNames) {
             const std::string name = longName();
             launch({name.c_str(), 90, "fused"}, storage::Phase::Forward);
         }
         pop();
-        push("backward");
+        push("backward", 0xFF8A1C3B, 2, number);
         for (const Layer& layer : kBackward) launch(layer, storage::Phase::Backward);
         pop();
-        push("optimizer");
+        push("optimizer", 0xFFFFF4B8);
         graph();
         pop();
         copyOut(4);
@@ -194,8 +207,10 @@ public:
 private:
     static constexpr std::uint32_t kMain = 4242, kLoader = 4250, kCompute = 7, kCopies = 13;
 
-    void push(const std::string& name) {
+    void push(const std::string& name, std::uint32_t argb = 0, std::uint32_t category = 0,
+              std::int64_t payload = 0) {
         m_ranges.push_back(++m_rangeId);
+        if (argb != 0) events.push_back(nvtxData(m_rangeId, argb, category, payload));
         events.push_back(
             nvtx(GpuEventKind::NvtxPush, m_writer.name(name), m_rangeId, m_host, kMain));
         m_host += 600;

@@ -22,8 +22,8 @@ struct GpuSampleOptions {
     bool seal = true;
 };
 
-/// A training as CUPTI would record it: NVTX ranges of steps and phases, launch calls on two
-/// threads, kernels on two streams, copies in and out, a graph replay of five kernels, waits,
+/// A training as CUPTI would record it: NVTX ranges of steps and phases in colours, launch calls on
+/// two threads, kernels on two streams, copies in and out, a graph replay of five kernels, waits,
 /// allocations. Returns the writer, sealed unless options say otherwise.
 std::unique_ptr<storage::TapeWriter> writeGpuSample(const std::string& path,
                                                     const GpuSampleOptions& options = {});
@@ -43,6 +43,9 @@ storage::GpuEvent gpuCopy(storage::GpuCopyKind kind, std::uint64_t bytes, std::i
                           std::uint32_t stream = 7);
 storage::GpuEvent nvtx(storage::GpuEventKind kind, storage::NameId name, std::uint64_t id,
                        std::int64_t at, std::uint32_t thread = 11);
+/// What was said of the range or mark of that id.
+storage::GpuEvent nvtxData(std::uint64_t id, std::uint32_t argb, std::uint32_t category = 0,
+                           std::int64_t payload = 0);
 storage::GpuEvent externalId(storage::ExternalKind kind, std::uint64_t id,
                              std::uint32_t correlation);
 storage::GpuEvent deviceMemory(bool alloc, std::uint64_t address, std::uint64_t bytes,
