@@ -182,7 +182,8 @@ std::vector<GpuSpan> GpuActivityBuilder::append(const std::vector<GpuEvent>& eve
         const bool timed = e.drawable();
         if (e.correlation != 0) {
             if (isCall(e.kind)) calls.emplace_back(key, i);
-            if (storage::runsOnDevice(e.kind) || e.kind == GpuEventKind::Sync)
+            if (storage::runsOnDevice(e.kind) || e.kind == GpuEventKind::Sync ||
+                e.kind == GpuEventKind::CudaEventRecord)
                 work.emplace_back(key, i);
             if (e.kind == GpuEventKind::ExternalId) {
                 externals.emplace_back(key, i);
@@ -224,6 +225,7 @@ std::vector<GpuSpan> GpuActivityBuilder::append(const std::vector<GpuEvent>& eve
             case GpuEventKind::DriverApi:
             case GpuEventKind::Sync:
             case GpuEventKind::GraphLaunch:
+            case GpuEventKind::CudaEventRecord:
             case GpuEventKind::NvtxMark: {
                 if (!timed) break;
                 std::int64_t end = 0;
@@ -240,7 +242,6 @@ std::vector<GpuSpan> GpuActivityBuilder::append(const std::vector<GpuEvent>& eve
             case GpuEventKind::PoolCreate:
             case GpuEventKind::PoolDestroy:
             case GpuEventKind::PoolTrim:
-            case GpuEventKind::CudaEventRecord:
             case GpuEventKind::NvtxData:
             case GpuEventKind::ExternalId:
                 break;

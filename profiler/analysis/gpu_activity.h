@@ -45,7 +45,7 @@ public:
     /// The call that launched device work or made a wait; the outermost if a runtime call made a
     /// driver call. None: not recorded.
     std::optional<GpuOrdinal> launchOf(GpuOrdinal i) const;
-    /// Device work and waits of a call, by start; at most `limit`.
+    /// Device work, waits and event records of a call, by start; at most `limit`.
     std::vector<GpuOrdinal> workOf(GpuOrdinal call, std::size_t limit) const;
     /// The same by correlationKey(), of what was read before `end`: the outermost call, one with a
     /// time if there is any; work in the order of reading.
@@ -70,7 +70,7 @@ private:
     std::vector<std::shared_ptr<const std::vector<storage::GpuEvent>>> m_chunks;
     std::size_t m_size = 0;
     OrdinalIndex m_calls;      ///< by process and correlation
-    OrdinalIndex m_work;       ///< device work and waits, the same
+    OrdinalIndex m_work;       ///< device work, waits and event records, the same
     OrdinalIndex m_externals;  ///< the same
     OrdinalIndex m_engineOps;  ///< ExternalId events by engine operator id
     OrdinalIndex m_nvtx;       ///< pushes, marks and data by process and id

@@ -161,6 +161,8 @@ enum class GpuSyncKind : std::uint8_t { Unknown, Event, StreamWaitsEvent, Stream
 inline GpuSyncKind gpuSyncKind(const GpuEvent& e) {
     return e.x[0] > 4 ? GpuSyncKind::Unknown : static_cast<GpuSyncKind>(e.x[0]);
 }
+/// CudaEventRecord, and Sync of kinds Event and StreamWaitsEvent: which event; kNoGpuId: none.
+inline std::uint32_t cudaEventId(const GpuEvent& e) { return e.x[1]; }
 /// NVTX: the id that ties push, pop and data together; the domain's name (0 = the default one).
 inline std::uint64_t nvtxId(const GpuEvent& e) { return e.u[0]; }
 inline NameId nvtxDomain(const GpuEvent& e) { return e.x[0]; }

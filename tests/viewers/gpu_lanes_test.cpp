@@ -2,6 +2,7 @@
 // What the lanes of a stream show besides its work.
 #include "support/gpu_timeline_fixture.h"
 #include "viewers/models/gpu_relations.h"
+#include "viewers/models/timeline_query.h"
 
 #include <algorithm>
 #include <array>
@@ -14,10 +15,13 @@ namespace {
 
 using storage::GpuEvent;
 using storage::GpuEventKind;
+using test::eventRecord;
 using test::gpuCall;
 using test::gpuKernel;
 using test::nvtx;
 using test::nvtxData;
+using test::outline;
+using test::streamWait;
 
 class GpuLanes : public test::GpuTimelineFixture {};
 
@@ -171,6 +175,56 @@ TEST_F(GpuLanes, AColourThatComesLateReachesItsRangeAmongMany) {
     }
     EXPECT_EQ(coloured, 1U);
     EXPECT_EQ(after->rows[0].blocks[0], before->rows[0].blocks[0]) << "shared";
+}
+
+TEST_F(GpuLanes, EventRecordsAndWaitsForThemAreTicksOnTheirStream) {
+    GpuTables tables;
+    tables.contexts = {{1, 1, 2, 7}};  // the records do not say that it is device 2
+    m_gpu.setTables(tables);
+    GpuEvent kernel = gpuKernel(2, 200, 50, 1);
+    kernel.device = 2;
+    const auto data = build({gpuCall(1, 100, 10, 1), kernel, gpuCall(7, 120, 5, 2),
+                             eventRecord(5, 260, 2), gpuCall(7, 130, 5, 3), eventRecord(6, -1, 3),
+                             eventRecord(7, -1, 99), gpuCall(7, 140, 9, 4),
+                             streamWait(5, 142, 6, 4, 8), streamWait(5, 150, 6, 0, 0xFFFFFFFFU)});
+    EXPECT_EQ(outline(*data),
+              "# process #1\n"
+              "## thread 11\n"
+              "api0 [CUDA calls] cudaLaunchKernel 100-110 cuLaunchKernel 120-125 "
+              "cuLaunchKernel 130-135 cuLaunchKernel 140-149\n"
+              "wait0 [waits] stream waits for event 142-148 stream waits for event 150-156\n"
+              "## GPU 2\n"
+              "~ busy\n"
+              "event0 [] event record 130-131 event record 260-261\n"
+              "stream0 [stream 7 default] gemm 200-250\n"
+              "event0 [stream 8] stream waits for event 142-143\n")
+        << "timed by the device, by the call, and not at all";
+    const EventRef record = find(*data, "event record");
+    EXPECT_EQ(gpuRelations(*data, record).launch, find(*data, "cuLaunchKernel", 1));
+    EXPECT_EQ(gpuRelations(*data, find(*data, "event record", 1)).launch,
+              find(*data, "cuLaunchKernel", 0));
+    std::string facts;
+    for (const auto& notice : data->gpu->notices)
+        if (notice.text.find("event record") != std::string::npos) facts += notice.text;
+    EXPECT_EQ(facts, "1 event record has neither a time nor a call on the tape, not drawn");
+    EXPECT_EQ(countMatches(*data, matchNames(*m_names, "waits for event", data->gpu.get())), 2U)
+        << "a wait is found once, though it stands in two lanes";
+    EXPECT_EQ(countMatches(*data, matchNames(*m_names, "event record", data->gpu.get())), 2U);
+    EXPECT_EQ(coveredNs(data->charts[0].busy, {0, 1000}), 50) << "ticks are no work";
+    EXPECT_EQ(aggregate(*data, {0, 1000}).size(), 1U);
+}
+
+TEST_F(GpuLanes, AnEventRecordFindsItsCallWhicheverComesFirst) {
+    auto data = build({eventRecord(6, -1, 3), gpuKernel(2, 200, 50, 1)});
+    EXPECT_EQ(outline(*data), "# process #1\n## GPU 0\n~ busy\nstream0 [stream 7] gemm 200-250\n");
+    data = build({gpuCall(7, 130, 5, 3)});
+    EXPECT_EQ(data->startOf(find(*data, "event record")), 130);
+    GpuEvent impossible = eventRecord(8, 400, 4);
+    impossible.flags = storage::kGpuBadTime;
+    data = build({impossible, gpuCall(7, 390, 5, 4)});
+    EXPECT_THROW(find(*data, "event record", 1), std::runtime_error) << "a time that cannot be";
+    EXPECT_EQ(data->gpu->notices.back().text,
+              "1 event record has neither a time nor a call on the tape, not drawn");
 }
 
 }  // namespace

@@ -407,7 +407,9 @@ TEST(GpuTape, ATrainingStepIsSeenWhole) {
               "~ utilisation\n"
               "~ power\n"
               "~ clock\n"
+              "event0 []\n"
               "stream0 [stream 7 default]\n"
+              "event0 []\n"
               "stream0 [copies p-5]\n");
     std::string notices;
     for (const auto& n : data.gpu->notices)

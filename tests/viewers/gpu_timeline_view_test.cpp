@@ -160,6 +160,33 @@ TEST_F(GpuTimelineView, RangesHaveTheirOwnColourAndALegibleName) {
     Theme::current().apply(before);
 }
 
+TEST_F(GpuTimelineView, AnEventRecordIsATickThatCanBeChosen) {
+    open();
+    // The first is on the compute stream, where records have the time of their call only.
+    const EventRef atCall = first(RowKind::Event, "event record");
+    EXPECT_EQ(field(atCall, QStringLiteral("Event")), "#2");
+    EXPECT_EQ(field(atCall, QStringLiteral("Time of")), "its call, the record has none");
+    EXPECT_EQ(field(atCall, QStringLiteral("Call")), "cudaEventRecord");
+    EXPECT_EQ(field(atCall, QStringLiteral("NVTX")), "step 0");
+    const EventRef timed{first(RowKind::Stream, "copy host to device").row - 1, 0};
+    EXPECT_EQ(field(timed, QStringLiteral("Event")), "#1");
+    EXPECT_EQ(field(timed, QStringLiteral("Time of")), "the device");
+    EXPECT_EQ(field(timed, QStringLiteral("Duration")), "") << "an instant";
+    const EventRef wait = first(RowKind::Event, "stream waits for event");
+    EXPECT_EQ(wait.row, atCall.row);
+    EXPECT_EQ(field(wait, QStringLiteral("Event")), "#1");
+
+    canvas()->setVisibleRange({data().startOf(timed) - 50'000, data().startOf(timed) + 50'000});
+    const QRect tick = canvas()->eventRect(timed);
+    ASSERT_FALSE(tick.isEmpty());
+    const QRect copies = canvas()->eventRect({timed.row + 1, 0});
+    EXPECT_EQ(tick.bottom() + 1, copies.top()) << "it stands on its stream";
+    QTest::mouseClick(canvas(), Qt::LeftButton, {}, tick.center());
+    EXPECT_EQ(m_view->selectedEvent(), timed);
+    ASSERT_EQ(canvas()->flows().size(), 1U) << "from the call that recorded it";
+    test::keepShot(*m_view, QStringLiteral("gpu-event"));
+}
+
 TEST_F(GpuTimelineView, ASelectionDrawsItsLinesAndBracketsFollowThem) {
     open();
     const EventRef kernel = first(RowKind::Stream, "flash_fwd_kernel");

@@ -34,6 +34,8 @@ RowKind rowKindOf(GpuEventKind kind) {
             return RowKind::Wait;
         case GpuEventKind::Overhead:
             return RowKind::Overhead;
+        case GpuEventKind::CudaEventRecord:
+            return RowKind::Event;
         default:
             return RowKind::Stream;
     }
@@ -61,6 +63,15 @@ std::string overheadText(std::uint32_t kind) {
         default:
             return "tracing";
     }
+}
+
+std::uint64_t contextKey(storage::GpuProcessId process, std::uint32_t context) {
+    return static_cast<std::uint64_t>(process) << 32U | context;
+}
+
+bool isStreamWait(const GpuEvent& e) {
+    return e.kind == GpuEventKind::Sync && e.stream != storage::kNoGpuId &&
+           storage::gpuSyncKind(e) == storage::GpuSyncKind::StreamWaitsEvent;
 }
 
 /// Where device work is drawn; none: nowhere. As GpuActivityBuilder, an instant being seen.
@@ -99,7 +110,7 @@ GpuLaneKey gpuLaneKey(const GpuEvent& e) {
     GpuLaneKey key;
     key.process = e.process;
     key.kind = rowKindOf(e.kind);
-    if (key.kind == RowKind::Stream) {
+    if (key.kind == RowKind::Stream || key.kind == RowKind::Event) {
         key.device = e.device;
         key.context = e.context;
         key.stream = e.stream;
@@ -185,6 +196,9 @@ std::uint32_t GpuBuilder::labelOf(const GpuEvent& e, const Structure& structure,
         case GpuEventKind::Overhead:
             label.text = overheadText(e.x[0]);
             break;
+        case GpuEventKind::CudaEventRecord:
+            label.text = "event record";
+            break;
         case GpuEventKind::GraphLaunch:
             label.text = "graph " + std::to_string(e.graph);
             break;
@@ -219,8 +233,9 @@ void GpuBuilder::resolveNames(const Structure& structure) {
 }
 
 std::uint32_t GpuBuilder::laneNumber(const GpuLaneKey& lane) {
-    GpuLaneKey key = lane;
-    if (key.kind != RowKind::Stream) key.kind = RowKind::Api;  // one lane a thread
+    GpuLaneKey key = lane;  // one lane a thread, and a stream has its ticks in its own
+    key.kind =
+        key.kind == RowKind::Stream || key.kind == RowKind::Event ? RowKind::Stream : RowKind::Api;
     return m_numbers.try_emplace(key, static_cast<std::uint32_t>(m_numbers.size())).first->second;
 }
 
@@ -237,6 +252,8 @@ void GpuBuilder::setTables(GpuTables tables) {
         m_processRows.try_emplace(m_tables.processes[i].id, i);
     for (std::size_t i = 0; i < m_tables.devices.size(); ++i)
         m_deviceRows.try_emplace({m_tables.devices[i].process, m_tables.devices[i].device}, i);
+    for (const storage::GpuContext& c : m_tables.contexts)
+        m_contextDevices.try_emplace(contextKey(c.process, c.context), c.device);
 }
 
 void GpuBuilder::place(const GpuLaneKey& key, const GpuRows::Item& item) {
@@ -279,7 +296,10 @@ void GpuBuilder::append(const std::vector<GpuEvent>& events, const Structure& st
         const GpuLaneKey key = laneOf(e, span.event);
         const GpuRows::Item item{span.startNs, ns, labelOf(e, structure, colourOf(span.event)),
                                  span.event};
-        if (key.kind == RowKind::Wait && key.thread == 0) {
+        if (isStreamWait(e)) addTick(item);
+        if (key.kind == RowKind::Event) {
+            addTick(item);
+        } else if (key.kind == RowKind::Wait && key.thread == 0) {
             m_waits.push_back(item);
         } else {
             place(key, item);
@@ -287,13 +307,19 @@ void GpuBuilder::append(const std::vector<GpuEvent>& events, const Structure& st
         extendRange(span.startNs, span.startNs + ns);
         sawProcess(e.process, span.startNs + ns);
         if (!storage::runsOnDevice(e.kind)) continue;
+        m_contextDevices.try_emplace(contextKey(e.process, e.context), e.device);
         const DeviceKey device{e.process, e.device};
         if (m_busy.contains(device) || m_busy.size() < kMaxDevices)
             m_busy[device].pending.push_back({span.startNs, span.startNs + span.durationNs});
     }
     colourLate(first, structure);
-    for (const auto& launched : m_launches.append(m_activity.activity(), first))
+    for (const auto& launched : m_launches.append(m_activity.activity(), first)) {
         addLaunched(launched);
+        addRecord(launched, structure);
+    }
+    for (profiler::GpuOrdinal i = first; i < m_activity.activity().size(); ++i)
+        if (const GpuEvent& e = m_activity.event(i); e.kind == GpuEventKind::CudaEventRecord)
+            m_timelessRecords += e.drawable() ? 0 : 1;
     for (const GpuEvent& e : events) {
         if (e.kind != GpuEventKind::MemAlloc && e.kind != GpuEventKind::MemFree) continue;
         const DeviceKey device{e.process, e.device};
@@ -321,6 +347,18 @@ void GpuBuilder::addLaunched(const profiler::LaunchJoin::Launched& launched) {
         queue.depth.add(drawn->endNs, -1);
         ++queue.work;
     }
+}
+
+void GpuBuilder::addRecord(const profiler::LaunchJoin::Launched& launched,
+                           const Structure& structure) {
+    const GpuEvent& e = m_activity.event(launched.work);
+    // Of a time that cannot be, the call's would be a guess.
+    if (e.kind != GpuEventKind::CudaEventRecord || (e.flags & storage::kGpuNoTime) == 0 ||
+        launched.before || launched.callNs < 0 ||
+        launched.callNs > profiler::GpuActivityBuilder::kLongestNs)
+        return;
+    ++m_recordsAtCalls;
+    addTick({launched.callNs, 1, labelOf(e, structure), launched.work});
 }
 
 void GpuBuilder::append(const std::vector<storage::AllocatorEvent>& events) {
@@ -466,8 +504,24 @@ void GpuBuilder::placeWaits() {
     }
 }
 
+void GpuBuilder::placeTicks() {
+    for (const GpuRows::Item& item : std::exchange(m_ticks, {})) {
+        const GpuEvent& e = m_activity.event(item.ordinal);
+        GpuLaneKey key;
+        key.process = e.process;
+        key.kind = RowKind::Event;
+        key.context = e.context;
+        key.stream = e.stream;
+        // Waits do not say their device, nor do records of older CUPTIs.
+        const auto device = m_contextDevices.find(contextKey(e.process, e.context));
+        key.device = device != m_contextDevices.end() ? device->second : e.device;
+        place(key, {item.startNs, 1, item.label, item.ordinal});
+    }
+}
+
 void GpuBuilder::settle() {
     placeWaits();
+    placeTicks();
     for (auto& [key, rows] : m_lanes)
         for (const GpuRows::Item& item : rows.settle()) addUnplaced(key, item);
     for (auto& [key, queue] : m_queues) queue.depth.settle();

@@ -98,10 +98,13 @@ private:
     GpuLaneKey laneOf(const storage::GpuEvent& event, profiler::GpuOrdinal ordinal) const;
     std::uint32_t laneNumber(const GpuLaneKey& key);
     void placeWaits();
+    void placeTicks();
+    void addRecord(const profiler::LaunchJoin::Launched& launched, const Structure& structure);
     std::uint32_t callingThread(storage::GpuProcessId process);
     void place(const GpuLaneKey& key, const GpuRows::Item& item);
     void addUnplaced(const GpuLaneKey& key, const GpuRows::Item& item);
     void addLaunched(const profiler::LaunchJoin::Launched& launched);
+    void addTick(const GpuRows::Item& item) { m_ticks.push_back(item); }
     std::int64_t unplaced() const;
     void extendRange(std::int64_t beginNs, std::int64_t endNs);
 
@@ -140,8 +143,12 @@ private:
     profiler::GpuActivityBuilder m_activity;
     profiler::LaunchJoin m_launches;
     std::map<GpuLaneKey, GpuRows> m_lanes;
-    std::map<GpuLaneKey, Queue> m_queues;           ///< of streams
-    std::vector<GpuRows::Item> m_waits;             ///< no thread is known yet
+    std::map<GpuLaneKey, Queue> m_queues;                               ///< of streams
+    std::vector<GpuRows::Item> m_waits;                                 ///< no thread is known yet
+    std::vector<GpuRows::Item> m_ticks;                                 ///< no device is known yet
+    std::unordered_map<std::uint64_t, std::uint32_t> m_contextDevices;  ///< by contextKey()
+    std::int64_t m_timelessRecords = 0;                                 ///< of CUDA events
+    std::int64_t m_recordsAtCalls = 0;              ///< of them, drawn where their call began
     std::map<GpuLaneKey, std::uint32_t> m_numbers;  ///< TimelineRow::lane; threads have one
     std::map<DeviceKey, Busy> m_busy;
     std::map<DeviceKey, Memory> m_memory;

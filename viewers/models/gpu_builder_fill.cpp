@@ -24,6 +24,10 @@ std::string threadRowText(RowKind kind) {
                                    : "tracing cost";
 }
 
+bool isOfStream(const GpuLaneKey& key) {
+    return key.kind == RowKind::Stream || key.kind == RowKind::Event;
+}
+
 double limitOf(const storage::GpuCounter& counter) { return counter.unit == "%" ? 100 : 0; }
 
 }  // namespace
@@ -106,7 +110,7 @@ void GpuBuilder::fillThreads(storage::GpuProcessId process, int parent, Timeline
                              GpuView& view) {
     std::map<std::uint32_t, std::vector<GpuLaneKey>> threads;  // kinds come in RowKind's order
     for (const auto& [key, rows] : lanesOf(process))
-        if (key.kind != RowKind::Stream && rows.rows() > 0) threads[key.thread].push_back(key);
+        if (!isOfStream(key) && rows.rows() > 0) threads[key.thread].push_back(key);
     const storage::GpuProcess* row = processRow(process);
     for (const auto& [thread, keys] : threads) {
         const std::string name = objectName(process, storage::GpuObject::Thread, thread);
@@ -161,10 +165,15 @@ void GpuBuilder::fillDevice(DeviceKey device, int parent, TimelineData& data, Gp
         data.charts.push_back(std::move(chart));
     }
     std::set<std::uint32_t> contexts;
-    for (const auto& [key, rows] : lanesOf(process))
-        if (key.kind == RowKind::Stream && key.device == id) contexts.insert(key.context);
-    for (auto& [key, rows] : lanesOf(process)) {
-        if (key.kind != RowKind::Stream || key.device != id) continue;
+    std::set<GpuLaneKey> streams;
+    for (const auto& [lane, rows] : lanesOf(process)) {
+        if (!isOfStream(lane) || lane.device != id) continue;
+        contexts.insert(lane.context);
+        GpuLaneKey stream = lane;
+        stream.kind = RowKind::Stream;
+        streams.insert(stream);
+    }
+    for (const GpuLaneKey& key : streams) {
         std::string label = "stream " + std::to_string(key.stream);
         std::string lane =
             "stream " + std::to_string(key.stream) + ", context " + std::to_string(key.context);
@@ -186,8 +195,16 @@ void GpuBuilder::fillDevice(DeviceKey device, int parent, TimelineData& data, Gp
                 lane += ", priority " + std::to_string(s.priority);
             }
         if (contexts.size() > 1) label = "c" + std::to_string(key.context) + " " + label;
-        addRows(key, rows, data, view, label, lane);
-        addQueue(key, rows, data);
+        // Ticks stand on their stream; its name is beside its work.
+        GpuLaneKey ticks = key;
+        ticks.kind = RowKind::Event;
+        const auto work = m_lanes.find(key), events = m_lanes.find(ticks);
+        const bool works = work != m_lanes.end() && work->second.rows() > 0;
+        if (events != m_lanes.end())
+            addRows(ticks, events->second, data, view, works ? std::string() : label, lane);
+        if (!works) continue;
+        addRows(key, work->second, data, view, label, lane);
+        addQueue(key, work->second, data);
     }
     if (const auto memory = m_memory.find(device);
         memory != m_memory.end() && memory->second.curves[2]) {
@@ -228,7 +245,7 @@ void GpuBuilder::fillProcess(storage::GpuProcessId process, bool folded, bool ma
     fillThreads(process, parent, data, view);
     std::set<DeviceKey> devices;
     for (const auto& [key, rows] : lanesOf(process))
-        if (key.kind == RowKind::Stream) devices.insert({process, key.device});
+        if (isOfStream(key)) devices.insert({process, key.device});
     const DeviceKey first{process, 0};
     for (auto at = m_memory.lower_bound(first); at != m_memory.end() && at->first.first == process;
          ++at)
@@ -250,6 +267,13 @@ void GpuBuilder::fillNotices(GpuView& view, std::int64_t spanNs) const {
         facts.overheads.push_back({p.id, m_activity.overheadNs(p.id)});
     facts.spanNs = spanNs;
     view.notices = profiler::gpuNotices(facts);
+    if (const std::int64_t count = m_timelessRecords - m_recordsAtCalls; count > 0)
+        view.notices.push_back({profiler::GpuNotice::Kind::Fact,
+                                {},
+                                std::to_string(count) +
+                                    (count == 1 ? " event record has" : " event records have") +
+                                    " neither a time nor a call on the tape, not drawn",
+                                {}});
     if (const std::int64_t count = unplaced(); count > 0) {
         // First: two hundred processes may have lost something each, and this changes the picture.
         const std::size_t n = m_unplaced.size();

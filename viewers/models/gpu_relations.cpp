@@ -160,6 +160,13 @@ GpuRelations gpuRelations(const TimelineData& data, EventRef event) {
             addRanges(data, event, out);
             break;
         }
+        case RowKind::Event: {
+            const GpuOrdinal ordinal = data.gpuOrdinal(event);
+            relateOperator(data, ordinal, out);
+            if (const auto call = activity.launchOf(ordinal)) out.launch = findGpu(data, *call);
+            if (out.launch) addRanges(data, *out.launch, out);
+            break;
+        }
         case RowKind::Nvtx:
             relateRange(data, event, out);
             break;

@@ -29,6 +29,7 @@ enum class RowKind : std::uint8_t {
     Api,  ///< CUDA runtime and driver calls
     Wait,
     Overhead,  ///< of the tracing
+    Event,     ///< ticks of a stream: records of CUDA events, and its waits for them
     Busy       ///< when a device did anything; drawn as a chart, not as a row
 };
 constexpr bool isGpu(RowKind kind) { return kind >= RowKind::Stream; }

@@ -20,6 +20,13 @@ bool contains(std::string_view text, std::string_view lowered) {
            text.end();
 }
 
+/// A stream's wait is also among the waits of its thread, where searches find it.
+bool isTickOfWait(const TimelineData& data, const TimelineRow& row, const EventBlock& block,
+                  std::size_t i) {
+    return row.kind == RowKind::Event &&
+           data.gpu->activity.event(block.gpu[i]).kind == storage::GpuEventKind::Sync;
+}
+
 }  // namespace
 
 std::vector<storage::OpSummary> aggregate(const TimelineData& data, TimeRange range,
@@ -166,7 +173,9 @@ std::optional<EventRef> findMatch(const TimelineData& data, const NameMatch& mat
             const EventRef candidate{r, i};
             if (from && (forward ? key(candidate) <= key(*from) : key(candidate) >= key(*from)))
                 return false;
-            if (!match.matches(row.block(i), TimelineRow::indexInBlock(i))) return false;
+            const std::size_t k = TimelineRow::indexInBlock(i);
+            if (!match.matches(row.block(i), k) || isTickOfWait(data, row, row.block(i), k))
+                return false;
             if (!best || (forward ? key(candidate) < key(*best) : key(candidate) > key(*best)))
                 best = candidate;
             return true;
@@ -198,7 +207,7 @@ std::size_t countMatches(const TimelineData& data, const NameMatch& match, std::
         for (const auto& block : row.blocks) {
             if (stop.stop_requested()) return count;
             for (std::size_t i = 0; i < block->size(); ++i)
-                count += match.matches(*block, i) ? 1U : 0U;
+                count += match.matches(*block, i) && !isTickOfWait(data, row, *block, i) ? 1U : 0U;
         }
     }
     return count;

@@ -176,13 +176,37 @@ void deviceFields(const TimelineData& data, EventRef event, const GpuEvent& e,
                        {}});
 }
 
+void eventField(const GpuEvent& e, QList<EventField>& fields) {
+    const bool ofEvent = e.kind == GpuEventKind::CudaEventRecord ||
+                         storage::gpuSyncKind(e) == storage::GpuSyncKind::Event ||
+                         storage::gpuSyncKind(e) == storage::GpuSyncKind::StreamWaitsEvent;
+    if (ofEvent && storage::cudaEventId(e) != storage::kNoGpuId)
+        fields.append({tr("Event"), QStringLiteral("#%1").arg(storage::cudaEventId(e)), {}});
+}
+
+void recordFields(const TimelineData& data, EventRef event, const GpuEvent& e,
+                  QList<EventField>& fields) {
+    fields.append(
+        {tr("Time of"), e.drawable() ? tr("the device") : tr("its call, the record has none"), {}});
+    eventField(e, fields);
+    const GpuRelations r = gpuRelations(data, event);
+    fields.append({tr("Call"),
+                   r.launch ? QString::fromStdString(data.title(*r.launch)) : tr("not recorded"),
+                   {}});
+    originFields(data, r, fields);
+    fields.append({tr("Stream"), QString::number(e.stream),
+                   QString::fromStdString(data.rows[event.row].tip)});
+    fields.append({tr("Context"), QString::number(e.context), {}});
+}
+
 }  // namespace
 
 QString gpuKindText(const TimelineData& data, EventRef event) {
     const GpuEvent& e = data.gpu->activity.event(data.gpuOrdinal(event));
-    return e.kind == GpuEventKind::NvtxPush   ? tr("NVTX range")
-           : e.kind == GpuEventKind::Overhead ? tr("cost of tracing")
-                                              : text(storage::gpuEventKindName(e.kind));
+    return e.kind == GpuEventKind::NvtxPush          ? tr("NVTX range")
+           : e.kind == GpuEventKind::Overhead        ? tr("cost of tracing")
+           : e.kind == GpuEventKind::CudaEventRecord ? tr("of a CUDA event")
+                                                     : text(storage::gpuEventKindName(e.kind));
 }
 
 QList<EventField> gpuFields(const TimelineData& data, EventRef event) {
@@ -190,8 +214,13 @@ QList<EventField> gpuFields(const TimelineData& data, EventRef event) {
     const GpuEvent& e = data.gpu->activity.event(data.gpuOrdinal(event));
     const std::int64_t duration =
         e.kind == GpuEventKind::NvtxPush ? data.durationOf(event) : e.durationNs;
-    fields.append({tr("Duration"), ns(duration), format::exactDuration(duration)});
-    fields.append({tr("Start"), ns(e.startNs), format::exactDuration(e.startNs)});
+    if (e.kind == GpuEventKind::NvtxMark || e.kind == GpuEventKind::CudaEventRecord) {
+        const std::int64_t at = data.startOf(event);
+        fields.append({tr("Time"), ns(at), format::exactDuration(at)});
+    } else {
+        fields.append({tr("Duration"), ns(duration), format::exactDuration(duration)});
+        fields.append({tr("Start"), ns(e.startNs), format::exactDuration(e.startNs)});
+    }
     switch (e.kind) {
         case GpuEventKind::Kernel:
             kernelFields(e, fields);
@@ -216,7 +245,11 @@ QList<EventField> gpuFields(const TimelineData& data, EventRef event) {
             originFields(data, r, fields);
             break;
         }
+        case GpuEventKind::CudaEventRecord:
+            recordFields(data, event, e, fields);
+            break;
         case GpuEventKind::Sync: {
+            eventField(e, fields);
             if (e.stream != storage::kNoGpuId)
                 fields.append({tr("Stream"), QString::number(e.stream), {}});
             const GpuRelations r = gpuRelations(data, event);

@@ -130,9 +130,18 @@ int stackGroup(TimelineLayout& layout, const TimelineData& data, std::size_t gro
     charts(true);
     for (; row < data.rows.size() && data.rows[row].group == group; ++row) {
         if (!shown) continue;
-        const int height =
-            textHeight + (data.rows[row].kind == RowKind::Stream ? 6 + roomy : 1 + roomy / 2);
+        const RowKind kind = data.rows[row].kind;
+        // Ticks stand directly on their stream.
+        const bool ticks = kind == RowKind::Event && row + 1 < data.rows.size() &&
+                           data.rows[row + 1].lane == data.rows[row].lane;
+        const int height = ticks
+                               ? textHeight / 2
+                               : textHeight + (kind == RowKind::Stream ? 6 + roomy : 1 + roomy / 2);
         layout.rows.push_back({row, y, height});
+        if (ticks) {
+            y += height;
+            continue;
+        }
         const bool last = row + 1 == data.rows.size() || data.rows[row + 1].group != group ||
                           data.rows[row + 1].kind != data.rows[row].kind ||
                           data.rows[row + 1].lane != data.rows[row].lane;

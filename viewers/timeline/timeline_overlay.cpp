@@ -100,6 +100,7 @@ void TimelineCanvas::paintGutter(QPainter& p) const {
     for (std::size_t i = 0; i < m_scene.layout.rows.size(); ++i) {
         const RowPlace& place = m_scene.layout.rows[i];
         const TimelineRow& row = data.rows[place.row];
+        if (row.kind == RowKind::Event && row.label.empty()) continue;
         // One label a group of rows.
         if (i > 0 && data.rows[m_scene.layout.rows[i - 1].row].kind == row.kind &&
             data.rows[m_scene.layout.rows[i - 1].row].lane == row.lane)

@@ -34,6 +34,7 @@ std::ptrdiff_t memoryIndex(const ScalarSeries& series, std::int64_t t) {
 /// How much of its colour a pixel with small events has. One with any event is never invisible;
 /// rows of threads are nearly empty from afar, and a faint hair in one would say nothing.
 double density(const TimelineRow& row, const RowPixels::Pixel& pixel, const TimeAxis& axis) {
+    if (row.kind == RowKind::Event) return 1;
     const double least = isGpu(row.kind) ? 0.6 : 0.3;
     return std::min(1.0, least + (1 - least) * static_cast<double>(pixel.busyNs) / axis.nsPerPx);
 }
@@ -87,11 +88,15 @@ void TimelinePainter::paintRow(const TimelineScene& scene, const RowPlace& place
         m_line[static_cast<std::size_t>(x)] =
             TimelineStyle::mix(lane, color, static_cast<int>(busy * 256));
     }
-    // An event alone in an empty place is two pixels wide: one is hardly a colour.
+    // An event alone in an empty place is two pixels wide, one is hardly a colour; a tick three.
+    const std::size_t wider = row.kind == RowKind::Event ? 2 : 1;
     for (int x = axis.width - 1; isGpu(row.kind) && x > 0; --x) {
         const auto at = static_cast<std::size_t>(x);
-        if (pixels.pixels[at].busyNs <= 0 && pixels.pixels[at - 1].busyNs > 0)
-            m_line[at] = m_line[at - 1];
+        for (std::size_t k = 1; k <= std::min(wider, at) && pixels.pixels[at].busyNs <= 0; ++k) {
+            if (pixels.pixels[at - k].busyNs <= 0) continue;
+            m_line[at] = m_line[at - k];
+            break;
+        }
     }
     for (const RowPixels::Box& box : pixels.boxes) {
         const int x0 = std::max(0, box.x0);

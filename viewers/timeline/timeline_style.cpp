@@ -92,6 +92,8 @@ void TimelineStyle::rebuild() {
         m_overhead[shade] =
             shaded(Theme::mix(theme.color(Theme::Warning), theme.color(Theme::Field), 0.3), s);
     }
+    m_record = theme.color(Theme::Text).rgb();
+    m_waitTick = theme.color(Category::Error).rgb();  // small: it needs the full colour
     // Steps alternate, so that their borders are seen even without a gap.
     m_step = {theme.color(Category::Step).rgb(),
               Theme::mix(theme.color(Category::Step), theme.color(Theme::Muted), 0.18).rgb()};
@@ -131,6 +133,8 @@ QRgb TimelineStyle::gpuFill(const GpuLabel& label, std::uint32_t id) const {
             return m_overhead[shade];
         case storage::GpuEventKind::GraphLaunch:
             return m_family[0][shade];
+        case storage::GpuEventKind::CudaEventRecord:
+            return m_record;
         default:
             return m_call[shade];
     }
@@ -140,7 +144,14 @@ QRgb TimelineStyle::fill(const TimelineData& data, const TimelineRow& row, const
                          std::size_t i) const {
     if (isGpu(row.kind)) {
         const GpuLabel* label = data.gpu ? data.gpu->label(block.name[i]) : nullptr;
-        return label != nullptr ? gpuFill(*label, block.name[i]) : m_call[0];
+        if (label == nullptr) return m_call[0];
+        if (row.kind == RowKind::Event && label->kind == storage::GpuEventKind::Sync)
+            return m_waitTick;
+        const QRgb color = gpuFill(*label, block.name[i]);
+        // A record that stands at its call's time is fainter: the device's is not known.
+        const bool atCall =
+            row.kind == RowKind::Event && !data.gpu->activity.event(block.gpu[i]).drawable();
+        return atCall ? mix(color, m_lane, 140) : color;
     }
     const auto phase = static_cast<std::size_t>(block.phase[i]);
     switch (row.kind) {

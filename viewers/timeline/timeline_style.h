@@ -51,6 +51,7 @@ private:
     QRgb chosen(std::uint32_t argb) const;
     std::array<std::array<QRgb, kShades>, profiler::kKernelFamilies> m_family{};
     std::array<QRgb, kShades> m_copy{}, m_memset{}, m_range{}, m_call{}, m_wait{}, m_overhead{};
+    QRgb m_record = 0, m_waitTick = 0;
     QFont m_font;
     int m_textHeight = 14;
     QHash<quint64, Strip> m_strips;

@@ -90,6 +90,38 @@ GpuEvent nvtxData(std::uint64_t id, std::uint32_t argb, std::uint32_t category,
     return e;
 }
 
+GpuEvent eventRecord(std::uint32_t event, std::int64_t at, std::uint32_t correlation,
+                     std::uint32_t stream) {
+    GpuEvent e;
+    e.kind = GpuEventKind::CudaEventRecord;
+    e.process = 1;
+    if (at < 0) {
+        e.flags = storage::kGpuNoTime;
+    } else {
+        e.startNs = at;
+    }
+    e.correlation = correlation;
+    e.context = 1;
+    e.stream = stream;
+    e.x[1] = event;
+    return e;
+}
+
+GpuEvent streamWait(std::uint32_t event, std::int64_t start, std::int64_t duration,
+                    std::uint32_t correlation, std::uint32_t stream) {
+    GpuEvent e;
+    e.kind = GpuEventKind::Sync;
+    e.process = 1;
+    e.startNs = start;
+    e.durationNs = duration;
+    e.correlation = correlation;
+    e.context = 1;
+    e.stream = stream;
+    e.x[0] = static_cast<std::uint32_t>(storage::GpuSyncKind::StreamWaitsEvent);
+    e.x[1] = event;
+    return e;
+}
+
 GpuEvent externalId(storage::ExternalKind kind, std::uint64_t id, std::uint32_t correlation) {
     GpuEvent e;
     e.kind = GpuEventKind::ExternalId;
@@ -153,6 +185,8 @@ public:
         m_copyCall = writer.name("cudaMemcpyAsync");
         m_graphCall = writer.name("cudaGraphLaunch");
         m_syncCall = writer.name("cudaStreamSynchronize");
+        m_recordCall = writer.name("cudaEventRecord");
+        m_streamWaitCall = writer.name("cudaStreamWaitEvent");
     }
 
     void step(int number) {
@@ -161,6 +195,7 @@ public:
         push("step " + std::to_string(number), kSteps[static_cast<std::size_t>(number) % 3]);
         push("data", 0x80E69F00, 3);
         copyIn(8'388'608);
+        waitForCopy();
         pop();
         push("forward", 0xFF2E9E5B, 1, number);
         for (const Layer& layer : kForward) launch(layer, storage::Phase::Forward);
@@ -175,6 +210,7 @@ public:
         push("optimizer", 0xFFFFF4B8);
         graph();
         pop();
+        recordEnd();
         copyOut(4);
         wait();
         pop();
@@ -252,6 +288,23 @@ private:
             gpuCopy(storage::GpuCopyKind::HostToDevice, bytes, start, 335'544, id, kCopies));
         m_device = std::max(m_device, start + 335'544);
         m_host += 30'000;
+    }
+    /// The step's stream waits for the copy; its event says when the device came to it.
+    void waitForCopy() {
+        const std::uint32_t record = ++m_correlation, wait = ++m_correlation;
+        events.push_back(gpuCall(m_recordCall, m_host, 1'500, record, kLoader));
+        events.push_back(eventRecord(1, m_device + 400, record, kCopies));
+        m_host += 2'000;
+        events.push_back(gpuCall(m_streamWaitCall, m_host, 1'800, wait, kMain));
+        events.push_back(streamWait(1, m_host + 200, 1'400, wait, kCompute));
+        m_host += 2'500;
+    }
+    /// As CUPTI has it by default: a record without a time of the device.
+    void recordEnd() {
+        const std::uint32_t id = ++m_correlation;
+        events.push_back(gpuCall(m_recordCall, m_host, 1'500, id, kMain));
+        events.push_back(eventRecord(2, -1, id, kCompute));
+        m_host += 2'000;
     }
     void copyOut(std::uint64_t bytes) {
         const std::uint32_t id = ++m_correlation;
@@ -358,7 +411,8 @@ private:
 
     storage::TapeWriter& m_writer;
     GpuSampleOptions m_options;
-    storage::NameId m_launch = 0, m_copyCall = 0, m_graphCall = 0, m_syncCall = 0;
+    storage::NameId m_launch = 0, m_copyCall = 0, m_graphCall = 0, m_syncCall = 0, m_recordCall = 0,
+                    m_streamWaitCall = 0;
     std::int64_t m_host = 50'000, m_device = 0;
     std::uint32_t m_correlation = 100;
     std::uint64_t m_rangeId = 0, m_opId = 0;

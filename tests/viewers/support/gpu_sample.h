@@ -46,6 +46,12 @@ storage::GpuEvent nvtx(storage::GpuEventKind kind, storage::NameId name, std::ui
 /// What was said of the range or mark of that id.
 storage::GpuEvent nvtxData(std::uint64_t id, std::uint32_t argb, std::uint32_t category = 0,
                            std::int64_t payload = 0);
+/// A CUDA event recorded in a stream, at a time of the device if at >= 0.
+storage::GpuEvent eventRecord(std::uint32_t event, std::int64_t at, std::uint32_t correlation,
+                              std::uint32_t stream = 7);
+/// A call that makes a stream wait for an event, as it was on the host.
+storage::GpuEvent streamWait(std::uint32_t event, std::int64_t start, std::int64_t duration,
+                             std::uint32_t correlation, std::uint32_t stream = 7);
 storage::GpuEvent externalId(storage::ExternalKind kind, std::uint64_t id,
                              std::uint32_t correlation);
 storage::GpuEvent deviceMemory(bool alloc, std::uint64_t address, std::uint64_t bytes,

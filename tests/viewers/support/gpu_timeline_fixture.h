@@ -13,8 +13,8 @@
 
 namespace tapescope::viewers::test {
 
-inline constexpr const char* kKinds[] = {"step", "phase", "module", "op",       "stream",
-                                         "nvtx", "api",   "wait",   "overhead", "busy"};
+inline constexpr const char* kKinds[] = {"step", "phase", "module",   "op",    "stream", "nvtx",
+                                         "api",  "wait",  "overhead", "event", "busy"};
 
 /// Lanes as text: groups, then their charts, then rows with their events.
 inline std::string outline(const TimelineData& data, bool events = true) {
