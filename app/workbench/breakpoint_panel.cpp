@@ -61,6 +61,7 @@ BreakpointPanel::BreakpointPanel(BreakpointStore& store, QWidget* parent)
       m_store(store),
       m_model(new BreakpointModel(store, this)),
       m_pages(new QStackedLayout),
+      m_empty(new viewers::EmptyState(QStringLiteral("breakpoint"), {}, {})),
       m_view(new QTreeView),
       m_input(new QLineEdit),
       m_names(new QStringListModel(this)) {
@@ -81,10 +82,8 @@ BreakpointPanel::BreakpointPanel(BreakpointStore& store, QWidget* parent)
     header->resizeSection(BreakpointModel::FromHit, 74);
     header->resizeSection(BreakpointModel::Hits, 46);
 
-    m_pages->addWidget(new viewers::EmptyState(
-        QStringLiteral("breakpoint"), tr("No breakpoints"),
-        tr("Click in the source's gutter or on a node of the graph, "
-           "or name an operator or module below: conv2d, conv2, backward:linear")));
+    m_pages->addWidget(m_empty);
+    setCudaRecord(false);
     m_pages->addWidget(m_view);
 
     m_input->setObjectName(QStringLiteral("breakpointInput"));
@@ -133,6 +132,19 @@ BreakpointPanel::BreakpointPanel(BreakpointStore& store, QWidget* parent)
     });
     connect(&m_store, &BreakpointStore::changed, this, &BreakpointPanel::updatePage);
     updatePage();
+}
+
+void BreakpointPanel::setCudaRecord(bool on) {
+    if (on)
+        m_empty->setTexts(tr("Nothing to stop in"),
+                          tr("This tape records a CUDA program, without steps of the engine: look "
+                             "at the Timeline (Ctrl+3). Breakpoints named below are for models "
+                             "that run from here (F5)."));
+    else
+        m_empty->setTexts(
+            tr("No breakpoints"),
+            tr("Click in the source's gutter or on a node of the graph, "
+               "or name an operator or module below: conv2d, conv2, backward:linear"));
 }
 
 void BreakpointPanel::updatePage() { m_pages->setCurrentIndex(m_store.all().empty() ? 0 : 1); }

@@ -9,6 +9,10 @@ class QStackedLayout;
 class QStringListModel;
 class QTreeView;
 
+namespace tapescope::viewers {
+class EmptyState;
+}
+
 namespace tapescope::app {
 
 class BreakpointModel;
@@ -25,6 +29,8 @@ public:
     /// What names can be completed to: "conv2d", "conv2", "conv2: conv2d", "backward:conv2d".
     void setCompletions(const QStringList& names);
     QStringList completions() const;
+    /// What is said while there is nothing: of a recorded CUDA program, or how to get something.
+    void setCudaRecord(bool on);
     /// Puts the cursor into the line.
     void startAdding();
     QLineEdit* input() const { return m_input; }
@@ -42,6 +48,7 @@ private:
     BreakpointStore& m_store;
     BreakpointModel* m_model;
     QStackedLayout* m_pages;
+    viewers::EmptyState* m_empty;
     QTreeView* m_view;
     QLineEdit* m_input;
     QStringListModel* m_names;

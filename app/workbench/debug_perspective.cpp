@@ -186,6 +186,12 @@ void DebugPerspective::showRecorded(const storage::Graph* graph, std::int64_t se
                "the graph) and run."));
 }
 
+void DebugPerspective::setCudaRecord(bool on) {
+    m_stack->setCudaRecord(on);
+    m_tensors->setCudaRecord(on);
+    m_breakpointPanel->setCudaRecord(on);
+}
+
 void DebugPerspective::showNotes(int page) {
     m_notesDock->show();
     static_cast<PaneTitle*>(m_notesDock->titleBarWidget())->tabs()->setCurrentIndex(page);

@@ -51,6 +51,8 @@ public:
     /// stands.
     void showRecorded(const storage::Graph* graph, std::int64_t seq,
                       const viewers::Structure* structure, double durationNs);
+    /// Whether the tape in front records a CUDA program: panes that stay empty say so.
+    void setCudaRecord(bool on);
     void showConsole();
     void showBreakpoints();
 

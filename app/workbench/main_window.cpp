@@ -196,6 +196,7 @@ void MainWindow::showFront(TapeSession* tape) {
     m_timeline->setSession(tape);
     m_modules->setStructure(tape == nullptr ? nullptr : tape->snapshot().structure);
     m_modules->setWhyNone({});
+    m_debug->setCudaRecord(false);
     if (tape == nullptr)
         m_header->setRunTitle(tr("No run"), QString(), QString());
     else
@@ -209,6 +210,7 @@ void MainWindow::frontChanged(TapeSession::Parts parts) {
     if (parts.testFlag(TapeSession::StructurePart))
         m_modules->setStructure(tape->snapshot().structure);
     m_modules->setWhyNone(tape->snapshot().whyNo(tr("modules")));
+    m_debug->setCudaRecord(tape->snapshot().recordsCudaProgram());
     if (parts & (TapeSession::Run | TapeSession::State)) {
         const QString path = QDir::toNativeSeparators(tape->path());
         const QString file = QFileInfo(path).completeBaseName();

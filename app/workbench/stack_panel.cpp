@@ -24,6 +24,7 @@ StackPanel::StackPanel(DebugSession& session, QWidget* parent)
     : QWidget(parent),
       m_session(session),
       m_pages(new QStackedLayout(this)),
+      m_empty(new viewers::EmptyState(QStringLiteral("stack"), {}, {})),
       m_view(new QTreeWidget) {
     m_view->setObjectName(QStringLiteral("stackView"));
     m_view->setColumnCount(2);
@@ -36,10 +37,8 @@ StackPanel::StackPanel(DebugSession& session, QWidget* parent)
     m_view->header()->setStretchLastSection(false);
     m_view->header()->setSectionResizeMode(0, QHeaderView::Stretch);
     m_view->header()->setSectionResizeMode(1, QHeaderView::ResizeToContents);
-    m_pages->addWidget(new viewers::EmptyState(
-        QStringLiteral("stack"), tr("Not stopped"),
-        tr("The stack appears when the model stops at a breakpoint or is paused (F6). In "
-           "a recorded step, choose an operator in the graph.")));
+    m_pages->addWidget(m_empty);
+    setCudaRecord(false);
     m_pages->addWidget(m_view);
     connect(&m_session, &DebugSession::framesChanged, this,
             [this] { show(m_session.frames(), m_session.currentFrame()); });
@@ -48,6 +47,18 @@ StackPanel::StackPanel(DebugSession& session, QWidget* parent)
         m_session.selectFrame(m_view->indexOfTopLevelItem(item));
         emit frameChosen(item->data(0, kFileRole).toString(), item->data(0, kLineRole).toInt());
     });
+}
+
+void StackPanel::setCudaRecord(bool on) {
+    if (on)
+        m_empty->setTexts(tr("No stack on this tape"),
+                          tr("It records a CUDA program and has no steps of the engine. Its calls "
+                             "and kernels are in the Timeline (Ctrl+3)."));
+    else
+        m_empty->setTexts(
+            tr("Not stopped"),
+            tr("The stack appears when the model stops at a breakpoint or is paused (F6). In "
+               "a recorded step, choose an operator in the graph."));
 }
 
 void StackPanel::showRecorded(const std::vector<StackFrame>& frames) {

@@ -10,6 +10,10 @@
 class QStackedLayout;
 class QTreeWidget;
 
+namespace tapescope::viewers {
+class EmptyState;
+}
+
 namespace tapescope::app {
 
 class DebugSession;
@@ -24,6 +28,8 @@ public:
     QTreeWidget* view() const { return m_view; }
     /// The place of an operator of a recorded step, while no model stands. Empty: the empty text.
     void showRecorded(const std::vector<StackFrame>& frames);
+    /// What is said while there is nothing: of a recorded CUDA program, or how to get something.
+    void setCudaRecord(bool on);
 
 signals:
     void frameChosen(const QString& file, int line);
@@ -33,6 +39,7 @@ private:
 
     DebugSession& m_session;
     QStackedLayout* m_pages;
+    viewers::EmptyState* m_empty;
     QTreeWidget* m_view;
 };
 

@@ -48,6 +48,7 @@ TensorTree::TensorTree(DebugSession& session, QWidget* parent)
       m_session(session),
       m_model(new VariableModel(this)),
       m_pages(new QStackedLayout(this)),
+      m_empty(new viewers::EmptyState(QStringLiteral("tensor"), {}, {})),
       m_view(new QTreeView) {
     m_view->setObjectName(QStringLiteral("tensorTree"));
     m_view->setModel(m_model);
@@ -59,10 +60,8 @@ TensorTree::TensorTree(DebugSession& session, QWidget* parent)
     m_view->setAccessibleName(tr("Tensors"));
     m_view->header()->setStretchLastSection(false);
     m_view->header()->setMinimumSectionSize(36);
-    m_pages->addWidget(new viewers::EmptyState(
-        QStringLiteral("tensor"), tr("No tensors"),
-        tr("The tensors of the current operator appear when the model stops. In a recorded step, "
-           "choose an operator in the graph: its inputs, outputs and cost appear here.")));
+    m_pages->addWidget(m_empty);
+    setCudaRecord(false);
     m_pages->addWidget(m_view);
     connect(&m_session, &DebugSession::scopesChanged, this, &TensorTree::refresh);
     connect(m_view->selectionModel(), &QItemSelectionModel::currentChanged, this,
@@ -73,6 +72,19 @@ TensorTree::TensorTree(DebugSession& session, QWidget* parent)
                 m_scope = index.data(VariableModel::ScopeRole).toString();
                 emit tensorChosen(v->name, v->memoryReference);
             });
+}
+
+void TensorTree::setCudaRecord(bool on) {
+    if (on)
+        m_empty->setTexts(tr("No tensors on this tape"),
+                          tr("It records a CUDA program and has no operators of the engine. What "
+                             "its kernels and copies did, and the memory they used, is in the "
+                             "Timeline (Ctrl+3)."));
+    else
+        m_empty->setTexts(
+            tr("No tensors"),
+            tr("The tensors of the current operator appear when the model stops. In a recorded "
+               "step, choose an operator in the graph: its inputs, outputs and cost appear here."));
 }
 
 void TensorTree::refresh() {

@@ -10,6 +10,10 @@
 class QStackedLayout;
 class QTreeView;
 
+namespace tapescope::viewers {
+class EmptyState;
+}
+
 namespace tapescope::app {
 
 class DebugSession;
@@ -28,6 +32,8 @@ public:
     void showRecorded(const std::vector<Scope>& scopes);
     /// Chooses a tensor by name, as a click does. False if the frame has none.
     bool select(const QString& name);
+    /// What is said while there is nothing: of a recorded CUDA program, or how to get something.
+    void setCudaRecord(bool on);
 
 signals:
     void tensorChosen(const QString& name, const QString& memoryReference);
@@ -42,6 +48,7 @@ private:
     DebugSession& m_session;
     VariableModel* m_model;
     QStackedLayout* m_pages;
+    viewers::EmptyState* m_empty;
     QTreeView* m_view;
     QString m_scope;  ///< the tensor chosen last, found again at the next stop
     QString m_name;

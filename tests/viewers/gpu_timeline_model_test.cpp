@@ -379,6 +379,37 @@ TEST_F(GpuTimeline, MemoryEndsWithItsProcess) {
         << "it was not over after all";
 }
 
+TEST_F(GpuTimeline, MemoryUsedAfterAllProcessesIsTheDevices) {
+    constexpr std::int64_t kSecond = 1'000'000'000;
+    GpuTables tables;
+    tables.devices = {{1, 0, "NVIDIA H200", "GPU-1", 1000, 132, 9, 0},
+                      {2, 0, "NVIDIA H200", "GPU-1", 1000, 132, 9, 0}};
+    tables.counters = {{5, "memory used", "B", "GPU-1", "NVIDIA H200", "box"}};
+    m_gpu.setTables(tables);
+    m_gpu.setSealed(true);
+    using Samples = std::vector<storage::CounterSample>;
+    m_gpu.append(Samples{{10, 500, 5}, {kSecond / 2, 600, 5}});
+    EXPECT_EQ(outline(*build({gpuKernel(2, 5, 30, 1)}), false),
+              "# process #1\n## GPU 0 · NVIDIA H200\n~ busy\n~ memory\nstream0 [stream 7]\n")
+        << "sampled soon after its end: its own";
+    m_gpu.append(Samples{{10 * kSecond, 80, 5}, {20 * kSecond, 90, 5}});
+    const auto data = build({});
+    EXPECT_EQ(outline(*data, false),
+              "# process #1\n## GPU 0 · NVIDIA H200\n~ busy\n~ memory\n~ used (NVML)\n"
+              "stream0 [stream 7]\n");
+    const TimelineChart& used = data->charts[2];
+    EXPECT_EQ(used.unit, "B");
+    ASSERT_EQ(used.curves[0]->size(), 4U);
+    EXPECT_EQ(used.curves[0]->last().value, 90);
+    EXPECT_EQ(data->charts[1].curves[2]->last().value, 0) << "the process's own band ended";
+    GpuEvent other = gpuKernel(2, 20 * kSecond, 50, 2);
+    other.process = 2;
+    EXPECT_EQ(outline(*build({other}), false),
+              "# process #1\n## GPU 0 · NVIDIA H200\n~ busy\n~ memory\nstream0 [stream 7]\n"
+              "# process #2\n## GPU 0 · NVIDIA H200\n~ busy\n~ memory\nstream0 [stream 7]\n")
+        << "they are in the band of the process that went on";
+}
+
 TEST(GpuTape, ATrainingStepIsSeenWhole) {
     QTemporaryDir dir;
     const QString path = dir.filePath(QStringLiteral("gpu.tape"));

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/workbench/banner.h"
+#include "app/workbench/breakpoint_panel.h"
 #include "app/workbench/command_palette.h"
 #include "app/workbench/model_catalog.h"
+#include "app/workbench/stack_panel.h"
 #include "app/workbench/status_line.h"
 #include "app/workbench/step_scrubber.h"
+#include "app/workbench/tensor_tree.h"
 #include "app/workbench/workbench_options.h"
+#include "storage/tape/writer.h"
 #include "tests/workbench/window_fixture.h"
+#include "viewers/common/empty_state.h"
 #include "viewers/common/theme.h"
 
 #include <QAction>
@@ -123,6 +128,38 @@ TEST_F(WindowTest, SaysThatADroppedFileDoesNotExistOrIsNoTape) {
         return window.banner().isVisible() &&
                window.banner().text().contains(QLatin1String("text.tape"));
     })) << window.banner().text().toStdString();
+}
+
+TEST_F(WindowTest, SaysOfACudaProgramWhereToLook) {
+    const auto hint = [](const QWidget* pane) {
+        return pane->findChild<viewers::EmptyState*>()->hint();
+    };
+    const std::vector<const QWidget*> panes{window.debug().stack(), window.debug().tensors(),
+                                            window.debug().breakpoints()};
+    std::vector<QString> general;
+    for (const QWidget* pane : panes) general.push_back(hint(pane));
+    const QString path = folder.filePath("cuda.tape");
+    {
+        auto made = storage::TapeWriter::create(path.toStdString(), {});
+        ASSERT_TRUE(made.ok());
+        storage::TapeWriter& writer = **made;
+        writer.gpuProcess({1, 77, 5, "box", "boot", "python3 train.py", -1, -1, -1, 1, 2, 0, ""});
+        storage::GpuEvent kernel;
+        kernel.kind = storage::GpuEventKind::Kernel;
+        kernel.process = 1;
+        kernel.durationNs = 1000;
+        kernel.name = writer.name("gemm");
+        writer.gpuEvents({kernel});
+        ASSERT_TRUE(writer.seal(storage::RunOutcome::Finished).ok());
+    }
+    viewers::TapeSession* tape = window.library().open(path);
+    ASSERT_TRUE(wait([&] { return hint(panes[0]) != general[0]; }));
+    for (std::size_t i = 0; i < panes.size(); ++i) {
+        EXPECT_TRUE(hint(panes[i]).contains(QStringLiteral("records a CUDA program"))) << i;
+        EXPECT_TRUE(hint(panes[i]).contains(QStringLiteral("Timeline"))) << i;
+    }
+    window.library().close(tape);
+    for (std::size_t i = 0; i < panes.size(); ++i) EXPECT_EQ(hint(panes[i]), general[i]) << i;
 }
 
 TEST_F(WindowTest, SwitchesPerspectivesAndThemeByKey) {

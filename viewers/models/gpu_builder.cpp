@@ -451,15 +451,35 @@ std::optional<std::int64_t> GpuBuilder::endOf(storage::GpuProcessId process) con
     return last->second;
 }
 
-std::array<ScalarSeriesPtr, 3> GpuBuilder::curvesUntilEnd(DeviceKey device, Memory& memory) const {
+std::optional<std::int64_t> GpuBuilder::bandEnd(DeviceKey device, Memory& memory) const {
     const auto end = endOf(device.first);
-    if (!end) return memory.curves;
+    const auto& levels = memory.bands.levels();
     // What NVML sampled soon after is still the process's; later samples are of others.
+    if (!end || levels.empty() || levels.front().timeNs > *end + kLateSampleNs) return std::nullopt;
+    return *end + kLateSampleNs;
+}
+
+std::set<std::uint32_t> GpuBuilder::outlasting() {
+    std::map<std::uint32_t, std::int64_t> until;  // counter -> its bands' last end
+    for (auto& [device, memory] : m_memory) {
+        const std::int64_t end = bandEnd(device, memory).value_or(INT64_MAX);
+        for (const auto& [counter, taken] : memory.fedBy)
+            if (taken > 0)
+                until[counter] = std::max(end, until.try_emplace(counter, end).first->second);
+    }
+    std::set<std::uint32_t> out;
+    for (const auto& [counter, end] : until)
+        if (m_samples.at(counter).lastNs > end) out.insert(counter);
+    return out;
+}
+
+std::array<ScalarSeriesPtr, 3> GpuBuilder::curvesUntilEnd(DeviceKey device, Memory& memory) const {
+    const auto last = bandEnd(device, memory);
+    if (!last) return memory.curves;
     const auto& levels = memory.bands.levels();
     std::size_t kept = levels.size();
-    while (kept > 0 && levels[kept - 1].timeNs > *end + kLateSampleNs) --kept;
-    if (kept == 0) return memory.curves;
-    const std::int64_t overNs = std::max(*end, levels[kept - 1].timeNs) + 1;
+    while (levels[kept - 1].timeNs > *last) --kept;
+    const std::int64_t overNs = std::max(*last - kLateSampleNs, levels[kept - 1].timeNs) + 1;
     std::array<ScalarSeriesPtr, 3> curves;
     for (std::size_t i = 0; i < 3; ++i) {
         if (!memory.curves[i]) continue;

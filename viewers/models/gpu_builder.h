@@ -113,6 +113,10 @@ private:
     void sawProcess(storage::GpuProcessId process, std::int64_t endNs);
     /// When a process was over; none: it may go on, or lasts as long as the tape.
     std::optional<std::int64_t> endOf(storage::GpuProcessId process) const;
+    /// The last time at which NVML's samples are a process's band; none: all are.
+    std::optional<std::int64_t> bandEnd(DeviceKey device, Memory& memory) const;
+    /// Counters of memory used with samples of when the bands of all processes were over.
+    std::set<std::uint32_t> outlasting();
     std::array<ScalarSeriesPtr, 3> curvesUntilEnd(DeviceKey device, Memory& memory) const;
     std::vector<TimelineChart::OutOfMemory> outOfMemory(const Memory& memory,
                                                         const TimelineData& data) const;
@@ -171,6 +175,7 @@ private:
     std::int64_t m_beginNs = INT64_MAX;
     std::int64_t m_endNs = INT64_MIN;
     std::unordered_map<storage::GpuProcessId, std::int64_t> m_lastNs;  ///< end of the last event
+    std::set<std::uint32_t> m_outlasting;
     bool m_sealed = false;
     std::size_t m_events = 0;
     std::map<storage::GpuProcessId, std::int64_t> m_unplaced;  ///< events without a lane or row

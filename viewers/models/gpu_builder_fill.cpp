@@ -100,6 +100,12 @@ void GpuBuilder::addCounter(const storage::GpuCounter& counter, std::uint32_t gr
     chart.kind = TimelineChart::Kind::Counter;
     chart.group = group;
     chart.label = counter.name;
+    if (m_outlasting.contains(counter.id)) {
+        chart.label = "used (NVML)";
+        chart.tip =
+            "used on the device (NVML), by whichever processes: it was sampled after the last "
+            "process of the record had ended";
+    }
     chart.unit = counter.unit;
     chart.curves[0] = samples->second.curve;
     chart.limit = limitOf(counter);
@@ -220,7 +226,7 @@ void GpuBuilder::fillDevice(DeviceKey device, int parent, TimelineData& data, Gp
         if (row != nullptr) chart.limit = static_cast<double>(row->memoryBytes);
         data.charts.push_back(std::move(chart));
         for (const auto& [counter, taken] : memory->second.fedBy)
-            if (taken > 0) usedCounters.insert(counter);
+            if (taken > 0 && !m_outlasting.contains(counter)) usedCounters.insert(counter);
     }
     if (row == nullptr || row->uuid.empty()) return;
     for (const storage::GpuCounter& counter : m_tables.counters)
@@ -297,6 +303,7 @@ void GpuBuilder::fill(TimelineData& data) {
     view->activity = m_activity.snapshot();
     view->processes = m_tables.processes;
     view->devices = m_tables.devices;
+    m_outlasting = outlasting();
     std::set<std::uint32_t> usedCounters;
     std::set<std::string> hosts;
     for (const storage::GpuProcess& p : m_tables.processes) hosts.insert(p.host);

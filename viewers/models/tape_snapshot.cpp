@@ -58,14 +58,18 @@ storage::GraphId TapeSnapshot::graphToShow(std::int64_t step) const {
     return graphs && !graphs->empty() ? graphs->back().id : 0;
 }
 
+bool TapeSnapshot::recordsCudaProgram() const {
+    return !loading && status.ok() && run && run->state != storage::TapeState::Live && timeline &&
+           timeline->gpu && std::ranges::all_of(timeline->rows, [](const TimelineRow& row) {
+               return isGpu(row.kind);
+           });
+}
+
 QString TapeSnapshot::whyNo(const QString& things) const {
     if (loading || !status.ok() || !run || run->state == storage::TapeState::Live) return {};
-    const bool gpu =
-        timeline && timeline->gpu &&
-        std::ranges::all_of(timeline->rows, [](const TimelineRow& row) { return isGpu(row.kind); });
     const auto tr = [](const char* text) { return QCoreApplication::translate("Tape", text); };
-    return (gpu ? tr("This tape has no %1: it records a CUDA program.")
-                : tr("This tape has no %1."))
+    return (recordsCudaProgram() ? tr("This tape has no %1: it records a CUDA program.")
+                                 : tr("This tape has no %1."))
         .arg(things);
 }
 

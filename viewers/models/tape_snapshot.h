@@ -72,6 +72,8 @@ struct TapeSnapshot {
 
     std::int64_t lastStep() const;  ///< -1 if there is none
     std::int64_t lostCount() const;
+    /// A tape that will not grow, with a GPU record and nothing that the engine did.
+    bool recordsCudaProgram() const;
     /// Why a tape that will not grow has none of something ("modules"): "This tape has no modules:
     /// it records a CUDA program." Empty while it may still come.
     QString whyNo(const QString& things) const;

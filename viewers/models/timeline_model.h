@@ -84,9 +84,10 @@ struct TimelineChart {
     Kind kind = Kind::Counter;
     std::uint32_t group = 0;
     std::string label;
-    std::string unit;    ///< counters
-    std::string device;  ///< Busy: the same for all charts of a device, whichever process used it
-    TimelineRow busy;    ///< Busy: stretches in which the device worked
+    std::string tip = {};  ///< what the label means; may be empty
+    std::string unit;      ///< counters
+    std::string device;    ///< Busy: the same for all charts of a device, whichever process used it
+    TimelineRow busy;      ///< Busy: stretches in which the device worked
     /// Queue: work of a stream that was launched and not over; see queueDepth().
     CountCurve queue;
     std::uint32_t lane = 0;     ///< Queue: TimelineRow::lane of the stream

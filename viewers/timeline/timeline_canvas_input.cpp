@@ -341,9 +341,10 @@ bool TimelineCanvas::event(QEvent* event) {
         if (const GroupPlace* title = m_scene.layout.groupAt(y))
             text = QString::fromStdString(m_scene.data->groups[title->group].tip);
         const int x = help->pos().x() - rowsArea().left();
-        if (const ChartPlace* place = m_scene.layout.chartAt(y); place != nullptr && x >= 0) {
+        if (const ChartPlace* place = m_scene.layout.chartAt(y); place != nullptr) {
             const TimelineChart& chart = m_scene.data->charts[place->chart];
-            text = chart.kind == TimelineChart::Kind::Queue
+            text = x < 0 ? QString::fromStdString(chart.tip)
+                   : chart.kind == TimelineChart::Kind::Queue
                        ? queueText(chart, m_scene.axis, x)
                        : outOfMemoryText(chart, m_scene.axis, x);
         }
